@@ -1,1 +1,3 @@
+/** The export path `holdfast`: the gateway as a library. */
+
 export {};
