@@ -1,3 +1,5 @@
+/** The Prometheus text that is written is the text that is read, number by number. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
