@@ -1,0 +1,52 @@
+/** One step as the scheduler fixed it: who computes how many tokens, and what that brings. */
+
+import type { Execution } from './execution.js';
+
+export class Step {
+  /** Counts from 1, empty steps too. */
+  number = 0;
+  /** In scheduling order; the three arrays below run beside it. */
+  readonly executions: Execution[] = [];
+  readonly tokens: number[] = [];
+  /** Tokens each had computed before this step. */
+  readonly bases: number[] = [];
+  /** Whether the step ends each one's known tokens, and so brings an output token. */
+  readonly yields: boolean[] = [];
+  /** Sum of `tokens`. */
+  total = 0;
+  /** Newly running by this step: first admissions, then resumed ones. */
+  readonly admitted: Execution[] = [];
+  readonly preempted: Execution[] = [];
+  /** When it begins and ends on the device, in the clock's milliseconds; set by whoever runs it. */
+  startsAt = 0;
+  endsAt = 0;
+
+  add(execution: Execution, tokens: number): void {
+    this.executions.push(execution);
+    this.tokens.push(tokens);
+    this.bases.push(execution.computed);
+    this.total += tokens;
+  }
+
+  /** Takes back what `execution` was given in this step; the tokens it had. */
+  withdraw(execution: Execution): number {
+    const at = this.executions.indexOf(execution);
+    if (at === -1) return 0;
+    const tokens = this.tokens[at] as number;
+    this.executions.splice(at, 1);
+    this.tokens.splice(at, 1);
+    this.bases.splice(at, 1);
+    this.total -= tokens;
+    return tokens;
+  }
+
+  clear(): void {
+    this.executions.length = 0;
+    this.tokens.length = 0;
+    this.bases.length = 0;
+    this.yields.length = 0;
+    this.admitted.length = 0;
+    this.preempted.length = 0;
+    this.total = 0;
+  }
+}

@@ -1,0 +1,98 @@
+/** What happened to each execution, in the scheduler's own time: one event a line when written down. */
+
+import type { Clock } from '../time/clock.js';
+import type { Execution, ExecutionStatus, FinishReason } from './execution.js';
+import type { Step } from './step.js';
+
+/** `at` is in the clock's milliseconds, `id` the execution's, `step` the number of the scheduler's step. */
+export type TraceEvent =
+  | { readonly event: 'queued'; readonly at: number; readonly id: string; readonly promptTokens: number }
+  | {
+      readonly event: 'scheduled';
+      readonly at: number;
+      readonly id: string;
+      readonly step: number;
+      /** Tokens of this step, and how many the execution had before it. */
+      readonly tokens: number;
+      readonly base: number;
+    }
+  | { readonly event: 'preempted'; readonly at: number; readonly id: string; readonly step: number }
+  | { readonly event: 'first_token'; readonly at: number; readonly id: string; readonly step: number }
+  | {
+      readonly event: 'aborted';
+      readonly at: number;
+      readonly id: string;
+      readonly status: ExecutionStatus;
+      readonly computedTokens: number;
+      readonly inFlightTokens: number;
+      readonly outputTokens: number;
+      readonly preemptions: number;
+    }
+  | {
+      readonly event: 'finished';
+      readonly at: number;
+      readonly id: string;
+      readonly step: number;
+      readonly reason: FinishReason;
+      readonly outputTokens: number;
+    };
+
+export type TraceSink = (event: TraceEvent) => void;
+
+/** Turns the loop's moments into events. */
+export class Tracer {
+  readonly #clock: Clock;
+  readonly #sink: TraceSink;
+  #step = 0;
+
+  constructor(clock: Clock, sink: TraceSink) {
+    this.#clock = clock;
+    this.#sink = sink;
+  }
+
+  queued({ id, promptTokens }: Execution): void {
+    this.#sink({ event: 'queued', at: this.#clock.now(), id, promptTokens });
+  }
+
+  scheduled(step: Step): void {
+    const at = this.#clock.now();
+    for (const { id } of step.preempted) this.#sink({ event: 'preempted', at, id, step: step.number });
+    for (let index = 0; index < step.executions.length; index += 1) {
+      this.#sink({
+        event: 'scheduled',
+        at,
+        id: step.executions[index]?.id ?? '',
+        step: step.number,
+        tokens: step.tokens[index] ?? 0,
+        base: step.bases[index] ?? 0,
+      });
+    }
+  }
+
+  /** The events up to the next call belong to the result of `step`. */
+  updating(step: Step): void {
+    this.#step = step.number;
+  }
+
+  token({ id, outputTokens }: Execution): void {
+    if (outputTokens > 1) return;
+    this.#sink({ event: 'first_token', at: this.#clock.now(), id, step: this.#step });
+  }
+
+  aborted(execution: Execution): void {
+    this.#sink({
+      event: 'aborted',
+      at: this.#clock.now(),
+      id: execution.id,
+      status: execution.status,
+      computedTokens: execution.computed,
+      inFlightTokens: execution.inFlight,
+      outputTokens: execution.outputTokens,
+      preemptions: execution.preemptions,
+    });
+  }
+
+  finished({ id, outputTokens }: Execution, reason: FinishReason): void {
+    this.#sink({ event: 'finished', at: this.#clock.now(), id, step: this.#step, reason, outputTokens });
+  }
+}
