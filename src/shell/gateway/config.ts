@@ -1,14 +1,12 @@
 /** The settings of one gateway: what there is to set, its defaults, and every bound checked once. */
 
 import { type ControlOptions, type ControlSettings, controlOptions } from '../../core/control/options.js';
+import { LOG_LEVELS, type LogLevel } from '../shared/log.js';
 import { oneOf, within } from '../shared/options.js';
 
 /** What a request without a credential is scoped by: its address, one common tenant, or nothing shared. */
 export const ANONYMOUS = ['address', 'shared', 'none'] as const;
 export type Anonymous = (typeof ANONYMOUS)[number];
-
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Time limits on the engine, milliseconds; 0 is no limit. */
 export interface UpstreamTimeouts {

@@ -1,0 +1,82 @@
+/** The names of the gateway's metrics, and what each of them says: its unit and the law it obeys. */
+
+/** What only the control can tell at the moment of asking. */
+export interface Readings {
+  readonly lineBytes?: number | undefined;
+  readonly orphans?: number | undefined;
+  readonly retainedAnswers?: number | undefined;
+  readonly retainedBytes?: number | undefined;
+  readonly replayBytes?: number | undefined;
+  readonly tenants?: number | undefined;
+  readonly budgetGranted?: number | undefined;
+  readonly budgetRefused?: number | undefined;
+}
+
+export const HELP = {
+  holdfast_attempts_total:
+    'HTTP requests of calls, first tries and retries. Always attempts_ended_total over all endings + attempts_open.',
+  holdfast_attempts_ended_total: 'Attempts by how they ended; each ends exactly once.',
+  holdfast_attempts_open: 'Attempts that have not ended yet.',
+  holdfast_attempts_outcome_total:
+    'Ended attempts by what they met: a new execution (started), one that their call had (attached), a finished answer (replayed). Attempts that were refused or rejected met none.',
+  holdfast_calls_total: 'Calls: answers wanted. Always calls_ended_total over all endings + calls_open.',
+  holdfast_calls_ended_total:
+    'Calls by how they ended; one answer delivered is one call delivered, however many attempts it took.',
+  holdfast_calls_open: 'Calls that have not ended yet, those that are only remembered included.',
+  holdfast_executions_total:
+    'Requests sent to the engine. At most calls + what the retry budget granted + executions that the engine failed.',
+  holdfast_executions_ended_total: 'Executions by how they ended; each ends exactly once.',
+  holdfast_running_executions: 'Executions at the engine now: executions_total - executions_ended_total.',
+  holdfast_entries_total:
+    'Places taken in line; a call that starts at once takes none. Always entries_ended_total over all endings + line_entries.',
+  holdfast_entries_ended_total: 'Places in line by how they ended.',
+  holdfast_line_entries: 'Calls waiting in line now.',
+  holdfast_line_bytes: 'Request bodies of the calls waiting in line, in bytes.',
+  holdfast_decisions_total:
+    'Recognitions by what was decided. An attempt has one when it arrives, and one more when it is merged late.',
+  holdfast_refusals_total: 'Attempts shed on purpose, by reason; each is among attempts_ended_total as well.',
+  holdfast_warnings_total:
+    'Signs that something between client and gateway hides disconnects or shares keys.',
+  holdfast_deliveries_total:
+    'Whole answers that reached a client, by what the attempt had met; counted apart from the work that made them.',
+  holdfast_passthrough_total:
+    'Requests that are no calls and went straight through, by class of status; left: the client went first.',
+  holdfast_prompt_tokens_total:
+    'Prompt tokens as the engine reported them, once an execution, by tenant (an HMAC; the first 100, then other).',
+  holdfast_completion_tokens_total:
+    'Completion tokens as the engine reported them, once an execution, by tenant (an HMAC; the first 100, then other).',
+  holdfast_executions_without_usage_total:
+    'Ended executions whose usage the engine never told, as it tells none of a cancelled one: the token counters miss their work.',
+  holdfast_wasted_tokens_total:
+    'Tokens of executions whose answer reached nobody, where the engine told them, by kind and tenant. Part of the two token counters.',
+  holdfast_wasted_executions_total: 'Executions whose answer reached nobody, with or without told usage.',
+  holdfast_wasted_bytes_total: 'Answer bytes of executions whose answer reached nobody, in bytes.',
+  holdfast_queue_seconds:
+    'Time that executions had waited in line when they started, in seconds; one an execution.',
+  holdfast_first_byte_seconds:
+    'Time from the start of an execution to its first body byte, in seconds; none for executions that had no byte.',
+  holdfast_orphans: 'Calls in line or at the engine whose last listener has left.',
+  holdfast_retained_answers: 'Finished answers kept for a retry.',
+  holdfast_retained_bytes: 'Finished answers kept for a retry, in bytes.',
+  holdfast_replay_bytes: 'Replay buffers of executions still at the engine, in bytes.',
+  holdfast_tenants: 'Tenants that the gateway remembers.',
+  holdfast_budget_granted_total: "Executions beyond their call's entitlement that the retry budget granted.",
+  holdfast_budget_refused_total: "Executions beyond their call's entitlement that the retry budget refused.",
+} as const satisfies Record<string, string>;
+
+export interface GaugeName {
+  readonly reading: keyof Readings;
+  readonly name: keyof typeof HELP;
+  readonly type: 'gauge' | 'counter';
+}
+
+export const GAUGES: readonly GaugeName[] = [
+  { reading: 'lineBytes', name: 'holdfast_line_bytes', type: 'gauge' },
+  { reading: 'orphans', name: 'holdfast_orphans', type: 'gauge' },
+  { reading: 'retainedAnswers', name: 'holdfast_retained_answers', type: 'gauge' },
+  { reading: 'retainedBytes', name: 'holdfast_retained_bytes', type: 'gauge' },
+  { reading: 'replayBytes', name: 'holdfast_replay_bytes', type: 'gauge' },
+  { reading: 'tenants', name: 'holdfast_tenants', type: 'gauge' },
+  { reading: 'budgetGranted', name: 'holdfast_budget_granted_total', type: 'counter' },
+  { reading: 'budgetRefused', name: 'holdfast_budget_refused_total', type: 'counter' },
+];

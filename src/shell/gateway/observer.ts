@@ -1,0 +1,33 @@
+/** What watches a gateway at work, log and meter alike: it sees all that the control hears and says, and decides nothing. */
+
+import type { ControlEvent } from '../../core/control/event.js';
+import type { Verdict } from '../../core/control/verdict.js';
+
+export interface Observer {
+  /** Called with each event, before the control hears it. `now` is the gateway's clock, in milliseconds. */
+  event(event: ControlEvent, now: number): void;
+  /** Called with each verdict, before it is carried out. */
+  verdict(verdict: Verdict, now: number): void;
+  /** A status line went out to this attempt: the engine's, or the gateway's own refusal. */
+  answered(attempt: string, status: number): void;
+  /** A request that is no call was passed through; `status` is 0 when its client left before an answer. */
+  passedThrough(status: number): void;
+}
+
+/** One observer that tells many. */
+export function observers(all: readonly Observer[]): Observer {
+  return {
+    event: (event, now) => {
+      for (const each of all) each.event(event, now);
+    },
+    verdict: (verdict, now) => {
+      for (const each of all) each.verdict(verdict, now);
+    },
+    answered: (attempt, status) => {
+      for (const each of all) each.answered(attempt, status);
+    },
+    passedThrough: (status) => {
+      for (const each of all) each.passedThrough(status);
+    },
+  };
+}

@@ -1,0 +1,217 @@
+/** Writes one log line an attempt and one an execution, from what the control hears and says. */
+
+import type { AttemptFacts, ControlEvent } from '../../core/control/event.js';
+import { familyOf } from '../../core/control/family.js';
+import type { Verdict } from '../../core/control/verdict.js';
+import type { Log, LogFields } from '../shared/log.js';
+import type { Observer } from './observer.js';
+import type { Pseudonym } from './pseudonym.js';
+
+interface OpenAttempt {
+  readonly asked: LogFields;
+  call?: string;
+  decided?: LogFields;
+  queueMs?: number;
+  status?: number;
+  retryAfterMs?: number;
+}
+
+interface LiveExecution {
+  readonly asked: LogFields;
+  readonly startedAt: number;
+  readonly waitedMs: number;
+  firstByteMs?: number;
+}
+
+/** Holds one small record an open attempt and one a live execution, and nothing of their bodies. */
+export class Recorder implements Observer {
+  readonly #log: Log;
+  readonly #pseudonym: Pseudonym;
+  readonly #attempts = new Map<string, OpenAttempt>();
+  readonly #executions = new Map<string, LiveExecution>();
+  /** Attempts that wait with their call for its next execution. */
+  readonly #waiting = new Map<string, Set<string>>();
+
+  constructor(log: Log, pseudonym: Pseudonym) {
+    this.#log = log;
+    this.#pseudonym = pseudonym;
+  }
+
+  event(event: ControlEvent, now: number): void {
+    if (event.kind === 'arrive') {
+      this.#attempts.set(event.attempt, { asked: this.#asked(event.facts) });
+    } else if (event.kind === 'reject') {
+      this.#attempts.set(event.attempt, { asked: {} });
+    } else if (event.kind === 'first-byte') {
+      const execution = this.#executions.get(event.execution);
+      if (execution !== undefined) execution.firstByteMs ??= now - execution.startedAt;
+    }
+  }
+
+  answered(attempt: string, status: number): void {
+    const open = this.#attempts.get(attempt);
+    if (open !== undefined) open.status = status;
+  }
+
+  passedThrough(): void {
+    // Passed through means that it is no attempt, so it has no line here.
+  }
+
+  verdict(verdict: Verdict, now: number): void {
+    switch (verdict.kind) {
+      case 'decided':
+        return this.#decided(verdict);
+      case 'start':
+        return this.#started(verdict, now);
+      case 'attach':
+        return this.#attached(verdict);
+      case 'refuse': {
+        const open = this.#attempts.get(verdict.attempt);
+        if (open !== undefined) open.retryAfterMs = verdict.retryAfterMs;
+        return;
+      }
+      case 'attempt-ended':
+        return this.#attemptEnded(verdict);
+      case 'execution-ended':
+        return this.#executionEnded(verdict);
+      case 'call-ended':
+        return this.#callEnded(verdict);
+      case 'wasted':
+        return this.#log.debug('execution wasted', {
+          execution: verdict.execution,
+          tenant: this.#pseudonym(verdict.tenant),
+          bytes: verdict.bytes,
+          ...usageFields(verdict.usage),
+        });
+      case 'warn':
+        return this.#log.warn('something between client and gateway looks wrong', {
+          warning: verdict.warning,
+          attempt: verdict.attempt,
+        });
+      case 'queue':
+      case 'drop':
+      case 'end':
+      case 'cancel':
+      case 'seal':
+      case 'forget':
+        return;
+    }
+  }
+
+  #asked(facts: AttemptFacts): LogFields {
+    return {
+      tenant: this.#pseudonym(facts.tenant),
+      route: facts.route,
+      family: familyOf(facts.userAgent),
+      model: facts.model,
+      stream: facts.stream,
+    };
+  }
+
+  #decided(verdict: Extract<Verdict, { kind: 'decided' }>): void {
+    const { attempt, call, decision, evidence, candidates } = verdict;
+    const open = this.#attempts.get(attempt);
+    if (open !== undefined) open.decided = { decision, evidence, candidates };
+    this.#log.debug('attempt recognised', { attempt, call, decision, evidence, candidates });
+  }
+
+  #started(verdict: Extract<Verdict, { kind: 'start' }>, now: number): void {
+    const { call, execution, attempt, waitedMs } = verdict;
+    const asked = this.#attempts.get(attempt)?.asked ?? {};
+    this.#executions.set(execution, { asked, startedAt: now, waitedMs });
+    for (const each of this.#waiting.get(call) ?? []) {
+      const open = this.#attempts.get(each);
+      if (open !== undefined) open.queueMs = waitedMs;
+    }
+    this.#waiting.delete(call);
+  }
+
+  #attached(verdict: Extract<Verdict, { kind: 'attach' }>): void {
+    const open = this.#attempts.get(verdict.attempt);
+    if (open === undefined) return;
+    this.#stopWaiting(verdict.attempt, open);
+    open.call = verdict.call;
+    if (verdict.execution === undefined) {
+      const waiting = this.#waiting.get(verdict.call) ?? new Set();
+      this.#waiting.set(verdict.call, waiting.add(verdict.attempt));
+      return;
+    }
+    const waitedMs = this.#executions.get(verdict.execution)?.waitedMs;
+    if (waitedMs !== undefined) open.queueMs = waitedMs;
+  }
+
+  #stopWaiting(attempt: string, open: OpenAttempt): void {
+    if (open.call === undefined) return;
+    const waiting = this.#waiting.get(open.call);
+    waiting?.delete(attempt);
+    if (waiting?.size === 0) this.#waiting.delete(open.call);
+  }
+
+  #attemptEnded(verdict: Extract<Verdict, { kind: 'attempt-ended' }>): void {
+    const { attempt, call, execution, ordinal, outcome, ending, ageMs, tenant } = verdict;
+    const open = this.#attempts.get(attempt);
+    this.#log.info('attempt ended', {
+      ...open?.asked,
+      ...(tenant === undefined ? {} : { tenant: this.#pseudonym(tenant) }),
+      ...open?.decided,
+      call,
+      execution,
+      attempt,
+      ordinal,
+      outcome,
+      ending,
+      age_ms: rounded(ageMs),
+      queue_ms: rounded(open?.queueMs),
+      retry_after_ms: rounded(open?.retryAfterMs),
+      status: open?.status,
+    });
+    if (open !== undefined) this.#stopWaiting(attempt, open);
+    this.#attempts.delete(attempt);
+  }
+
+  #executionEnded(verdict: Extract<Verdict, { kind: 'execution-ended' }>): void {
+    const { call, execution, tenant, ending, ageMs, bytes, status, usage } = verdict;
+    const live = this.#executions.get(execution);
+    this.#log.info('execution ended', {
+      ...live?.asked,
+      tenant: this.#pseudonym(tenant),
+      call,
+      execution,
+      ending,
+      age_ms: rounded(ageMs),
+      queue_ms: rounded(live?.waitedMs),
+      first_byte_ms: rounded(live?.firstByteMs),
+      bytes,
+      status,
+      ...usageFields(usage),
+    });
+    this.#executions.delete(execution);
+  }
+
+  #callEnded(verdict: Extract<Verdict, { kind: 'call-ended' }>): void {
+    const { call, tenant, ending, attempts, executions } = verdict;
+    this.#log.debug('call ended', {
+      call,
+      tenant: this.#pseudonym(tenant),
+      ending,
+      attempts,
+      executions,
+    });
+  }
+}
+
+type Reported = Extract<Verdict, { kind: 'execution-ended' }>['usage'];
+
+function usageFields(usage: Reported): LogFields {
+  if (usage === undefined) return {};
+  return {
+    prompt_tokens: usage.promptTokens,
+    cached_prompt_tokens: usage.cachedPromptTokens,
+    completion_tokens: usage.completionTokens,
+  };
+}
+
+/** To a tenth of a millisecond: more is noise. */
+function rounded(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms * 10) / 10;
+}
