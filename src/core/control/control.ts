@@ -1,25 +1,116 @@
 /** The one door of the control: events in, verdicts out, nothing else. */
 
+import { assert, unreachable } from '../assert.js';
+import { chunk, fail, finish, firstByte, handed, lag, leave } from './answering.js';
+import { arrive, reject } from './arrival.js';
+import type { BudgetState } from './budget.js';
+import { isOrphan } from './call.js';
 import type { ControlEvent } from './event.js';
-import type { ControlOptions } from './options.js';
+import type { Ledger } from './ledger.js';
+import { review, stop } from './passing.js';
+import { type ControlParts, State } from './state.js';
 import type { Verdict } from './verdict.js';
 
-export interface ControlParts {
-  readonly options: ControlOptions;
-  /** A fresh id each time, never repeated. */
-  readonly makeId: (of: 'call' | 'execution') => string;
-  /** Uniform in [0, 1): the jitter of Retry-After. */
-  readonly uniform: () => number;
+export type { ControlParts } from './state.js';
+
+/** What stands at one moment; bytes in bytes, the rest counts. */
+export interface ControlGauges {
+  readonly lineEntries: number;
+  readonly lineBytes: number;
+  readonly runningExecutions: number;
+  readonly listeners: number;
+  /** Waiting or running calls that nobody listens to. */
+  readonly orphans: number;
+  readonly retainedAnswers: number;
+  readonly retainedBytes: number;
+  readonly liveReplayBytes: number;
+  readonly calls: number;
+  readonly budget: BudgetState;
 }
 
 export class Control {
-  constructor(_parts: ControlParts) {}
-  /** Applies `event` at `now` (milliseconds, never backwards), after everything that time alone brings. */
-  step(_now: number, _event: ControlEvent): readonly Verdict[] {
-    return [];
+  readonly #state: State;
+
+  constructor(parts: ControlParts) {
+    this.#state = new State(parts);
   }
+
+  /** The books, to be read only. */
+  get ledger(): Ledger {
+    return this.#state.ledger;
+  }
+
+  /** Applies `event` at `now` (milliseconds, never backwards), after everything that time alone brings. */
+  step(now: number, event: ControlEvent): readonly Verdict[] {
+    const state = this.#state;
+    assert(now >= state.now, `time went backwards: ${state.now} to ${now} ms`);
+    for (let due = state.agenda.takeDue(now); due !== undefined; due = state.agenda.takeDue(now)) {
+      state.now = Math.max(state.now, due.at);
+      review(state, due.item);
+    }
+    state.now = now;
+    apply(state, event);
+    return state.takeVerdicts();
+  }
+
   /** When time alone will bring the next verdict; Infinity when never. */
   wakeAt(): number {
-    return Number.POSITIVE_INFINITY;
+    return this.#state.agenda.nextAt();
+  }
+
+  gauges(): ControlGauges {
+    const { line, room, attempts, memory, register, budget, now } = this.#state;
+    let orphans = 0;
+    for (const call of register) if (call.state !== 'answered' && isOrphan(call)) orphans += 1;
+    return {
+      lineEntries: line.size,
+      lineBytes: line.bytes,
+      runningExecutions: room.used,
+      listeners: attempts.size,
+      orphans,
+      retainedAnswers: memory.retainedAnswers,
+      retainedBytes: memory.retainedBytes,
+      liveReplayBytes: memory.liveBytes,
+      calls: register.size,
+      budget: budget.state(now),
+    };
+  }
+
+  /** The budget of one tenant, as its own clients may see it. */
+  tenantBudget(tenant: string): BudgetState {
+    const state = this.#state;
+    return state.budget.state(state.now, state.payer(tenant));
+  }
+}
+
+function apply(state: State, event: ControlEvent): void {
+  switch (event.kind) {
+    case 'arrive':
+      return arrive(state, event.attempt, event.facts);
+    case 'reject':
+      return reject(state, event.attempt, event.reason);
+    case 'leave':
+      return leave(state, event.attempt);
+    case 'handed':
+      return handed(state, event.attempt);
+    case 'lag':
+      return lag(state, event.attempt);
+    case 'first-byte':
+      return firstByte(state, event.execution);
+    case 'chunk':
+      return chunk(state, event.execution, event.bytes);
+    case 'finish':
+      return finish(state, event);
+    case 'fail':
+      return fail(state, event);
+    case 'drain':
+      state.draining = true;
+      return;
+    case 'stop':
+      return stop(state);
+    case 'time':
+      return;
+    default:
+      unreachable(event);
   }
 }

@@ -12,7 +12,6 @@ export const ATTEMPT_ENDINGS = [
   'refused_listeners',
   'refused_calls',
   'refused_draining',
-  'displaced',
   'taken_over',
   'gave_up',
   'slow_reader',
@@ -31,7 +30,7 @@ export const ATTEMPT_ENDINGS = [
 export type AttemptEnding = (typeof ATTEMPT_ENDINGS)[number];
 
 /** The endings of an attempt that the gateway refuses on purpose: it sheds. */
-export type RefusalReason = Extract<AttemptEnding, `refused_${string}` | 'displaced' | 'gave_up'>;
+export type RefusalReason = Extract<AttemptEnding, `refused_${string}` | 'gave_up'>;
 
 /** The endings of an attempt whose request never became one of a call. */
 export type RejectReason = Extract<AttemptEnding, `rejected_${string}`>;
@@ -113,6 +112,7 @@ export const DECISIONS = [
   'new_call_not_shared',
   'new_call_beside_live',
   'unknown_predecessor',
+  'retry_not_attached',
   'adopt_entry',
   'adopt_execution',
   'adopt_answer',

@@ -30,11 +30,10 @@ const MAKES_CALL: ReadonlySet<Decision> = new Set([
   'new_call_not_shared',
   'new_call_beside_live',
   'unknown_predecessor',
+  'retry_not_attached',
 ]);
 
-const REFUSALS = ATTEMPT_ENDINGS.filter(
-  (ending) => ending.startsWith('refused_') || ending === 'displaced' || ending === 'gave_up',
-);
+const REFUSALS = ATTEMPT_ENDINGS.filter((ending) => ending.startsWith('refused_') || ending === 'gave_up');
 const OUTCOMES = wordsOf<Outcome>({ started: true, attached: true, replayed: true });
 const WARNINGS = wordsOf<Warning>({ listener_taken_over: true, key_on_overlapping_attempts: true });
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx', 'left'];

@@ -1,0 +1,198 @@
+/** An attempt arrives: whose is it, what does it join, and if nothing, what may it start? */
+
+import { assert } from '../assert.js';
+import { type Attempt, type Call, reach } from './call.js';
+import { giveUpAt } from './deadline.js';
+import type { AttemptFacts } from './event.js';
+import { type Recognition, recognise } from './recognition.js';
+import { keyName, scopeOf } from './register.js';
+import { sealAll } from './releasing.js';
+import { drawRetryAfter, endListeners, forgetCall, refuse } from './settle.js';
+import { admit } from './starting.js';
+import type { State } from './state.js';
+import type { Outcome, RefusalReason, RejectReason } from './words.js';
+
+const ALONE: Recognition = {
+  decision: 'new_call_not_shared',
+  evidence: [],
+  candidates: 0,
+  proven: false,
+  overlaps: false,
+  holdBack: false,
+};
+
+export function arrive(state: State, id: string, facts: AttemptFacts): void {
+  assert(!state.attempts.has(id), `attempt ${id} arrived twice`);
+  state.ledger.attempts.begin();
+  if (state.draining) return turnAway(state, id, facts.tenant, 'refused_draining');
+  const recognition = facts.shareable ? recogniseKnown(state, facts) : ALONE;
+  noteOverlap(state, id, facts, recognition);
+  if (recognition.call !== undefined) join(state, id, facts, recognition.call, recognition);
+  else openCall(state, id, facts, recognition);
+}
+
+/** A request that was turned away before anything could be known of it. */
+export function reject(state: State, id: string, reason: RejectReason): void {
+  state.ledger.attempts.begin();
+  state.ledger.attempts.end(reason);
+  state.say({ kind: 'attempt-ended', attempt: id, ordinal: 0, ending: reason, ageMs: 0 });
+}
+
+function recogniseKnown(state: State, facts: AttemptFacts): Recognition {
+  const name = keyName(facts);
+  return recognise(facts, state.register.candidates(facts), {
+    now: state.now,
+    options: state.options,
+    keyOverlapped: name !== undefined && state.overlapped.get(name) !== undefined,
+  });
+}
+
+function noteOverlap(
+  state: State,
+  id: string,
+  facts: AttemptFacts,
+  { overlaps, decision }: Recognition,
+): void {
+  const name = keyName(facts);
+  const takesOver = decision === 'take_over';
+  if (takesOver) state.say({ kind: 'warn', warning: 'listener_taken_over', attempt: id });
+  if (name === undefined || (!overlaps && !takesOver)) return;
+  if (state.overlapped.get(name) !== undefined && !takesOver) {
+    state.say({ kind: 'warn', warning: 'key_on_overlapping_attempts', attempt: id });
+  }
+  state.overlapped.set(name, true);
+}
+
+/** Sheds an attempt that was not given a call. */
+function turnAway(state: State, id: string, tenant: string, reason: RefusalReason): void {
+  state.say({ kind: 'refuse', attempt: id, reason, retryAfterMs: drawRetryAfter(state), mayRetry: true });
+  state.ledger.attempts.end(reason);
+  state.say({ kind: 'attempt-ended', attempt: id, ordinal: 0, ending: reason, ageMs: 0, tenant });
+}
+
+/** A new call, entitled to one execution unless it says itself that it is not the first attempt. */
+function openCall(state: State, id: string, facts: AttemptFacts, recognition: Recognition): void {
+  if (!placeForCall(state)) return turnAway(state, id, facts.tenant, 'refused_calls');
+  const { decision } = recognition;
+  const retry = decision === 'unknown_predecessor' || decision === 'retry_not_attached';
+  const entitled = !retry || (decision === 'unknown_predecessor' && state.claims.take(facts, state.now));
+  const call = newCall(state, facts, entitled ? 1 : 0);
+  call.beside = decision === 'new_call_beside_live';
+  if (!retry) state.budget.first(state.payer(facts.tenant), state.now);
+  const attempt = newAttempt(state, id, facts, call, 'started');
+  decide(state, attempt, recognition);
+  const notBefore = recognition.holdBack ? state.now + state.options.lateMergeHoldMs : state.now;
+  if (admit(state, attempt, { retry, notBefore }) === undefined) attach(state, attempt);
+}
+
+function join(state: State, id: string, facts: AttemptFacts, call: Call, recognition: Recognition): void {
+  const lost = call.last;
+  const attempt = newAttempt(state, id, facts, call, 'attached');
+  decide(state, attempt, recognition);
+  if (call.listeners.size > state.options.bounds.listeners)
+    return refuse(state, attempt, 'refused_listeners');
+  const orphaned = recognition.decision.startsWith('adopt_') || recognition.decision.startsWith('rejoin_');
+  if (orphaned) returned(state, call);
+  if (orphaned && !recognition.proven) state.claims.give(lost, call.giveUpAt);
+  call.last = facts;
+  call.giveUpAt = Math.max(call.giveUpAt, giveUpAt(facts, state.now, state.options));
+  state.register.name(call, facts);
+  call.keyed ||= facts.key !== undefined;
+  if (recognition.decision.startsWith('rejoin_')) return rejoin(state, attempt);
+  if (recognition.decision === 'take_over') endOthers(state, attempt);
+  if (call.state === 'answered') attempt.outcome = 'replayed';
+  if (call.entry !== undefined) state.line.heard(call.entry, true);
+  attach(state, attempt);
+  if (call.execution !== undefined) sealAll(state, state.memory.reopen(call.execution));
+}
+
+function rejoin(state: State, attempt: Attempt): void {
+  attempt.outcome = 'started';
+  if (admit(state, attempt, { retry: true, notBefore: state.now }) === undefined) attach(state, attempt);
+}
+
+function endOthers(state: State, newcomer: Attempt): void {
+  const { call } = newcomer;
+  call.listeners.delete(newcomer);
+  endListeners(state, call, 'taken_over');
+  call.listeners.add(newcomer);
+}
+
+/** The client that had left is back. */
+function returned(state: State, call: Call): void {
+  if (call.departed !== undefined) state.departures.returned(call.departed, state.now - call.vacatedAt);
+  call.departed = undefined;
+}
+
+function attach(state: State, attempt: Attempt): void {
+  const { call, id, outcome, ordinal } = attempt;
+  const { execution } = call;
+  if (execution?.firstByteAt !== undefined) reach(attempt);
+  state.say({ kind: 'attach', attempt: id, call: call.id, execution: execution?.id, outcome, ordinal });
+  state.plan(call);
+}
+
+function decide(state: State, attempt: Attempt, { decision, evidence, candidates }: Recognition): void {
+  state.say({ kind: 'decided', attempt: attempt.id, call: attempt.call.id, decision, evidence, candidates });
+}
+
+function placeForCall(state: State): boolean {
+  if (state.register.size < state.options.bounds.calls) return true;
+  const oldest = state.register.oldestIdle();
+  if (oldest === undefined) return false;
+  forgetCall(state, oldest, oldest.fate);
+  return true;
+}
+
+function newAttempt(state: State, id: string, facts: AttemptFacts, call: Call, outcome: Outcome): Attempt {
+  const attempt: Attempt = {
+    id,
+    facts,
+    arrivedAt: state.now,
+    ordinal: call.attempts,
+    call,
+    outcome,
+    handedAt: undefined,
+    reached: false,
+  };
+  call.attempts += 1;
+  call.listeners.add(attempt);
+  state.attempts.set(id, attempt);
+  return attempt;
+}
+
+function newCall(state: State, facts: AttemptFacts, entitlement: number): Call {
+  const id = state.makeId('call');
+  const call: Call = {
+    id,
+    number: state.nextNumber(),
+    scope: facts.shareable ? scopeOf(facts) : `alone\n${id}`,
+    tenant: facts.tenant,
+    createdAt: state.now,
+    state: 'idle',
+    attempts: 0,
+    executions: 0,
+    entitlement,
+    listeners: new Set(),
+    last: facts,
+    names: new Set(),
+    keyed: facts.key !== undefined,
+    entry: undefined,
+    execution: undefined,
+    beside: false,
+    vacatedAt: state.now,
+    graceUntil: Number.POSITIVE_INFINITY,
+    cancelAs: 'cancelled_grace',
+    retainUntil: Number.POSITIVE_INFINITY,
+    deliveredAt: undefined,
+    giveUpAt: giveUpAt(facts, state.now, state.options),
+    forgetAt: Number.POSITIVE_INFINITY,
+    ended: false,
+    fate: 'abandoned',
+    departed: undefined,
+  };
+  state.register.add(call);
+  if (facts.shareable) state.register.name(call, facts);
+  state.ledger.calls.begin();
+  return call;
+}

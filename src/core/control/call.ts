@@ -1,0 +1,110 @@
+/** The records of the control: calls, their attempts, their place in line, their execution. */
+
+import type { AttemptFacts, Usage } from './event.js';
+import type { CallEnding, CancelEnding, Outcome } from './words.js';
+
+/** One HTTP request of a call, from arrival to its ending. */
+export interface Attempt {
+  readonly id: string;
+  readonly facts: AttemptFacts;
+  readonly arrivedAt: number;
+  /** Number within its call, from 0. */
+  ordinal: number;
+  call: Call;
+  outcome: Outcome;
+  /** When its last byte was handed over. */
+  handedAt: number | undefined;
+  /** Answer bytes went to it. */
+  reached: boolean;
+}
+
+/** A call's place in the line. */
+export interface Entry {
+  readonly call: Call;
+  /** The attempt whose request will be sent. */
+  readonly attempt: string;
+  readonly queuedAt: number;
+  readonly bytes: number;
+  /** Held back until then. */
+  readonly notBefore: number;
+}
+
+/** The work inside the engine. */
+export interface Execution {
+  readonly id: string;
+  readonly call: Call;
+  readonly startedAt: number;
+  /** Order of starting, over all executions. */
+  readonly number: number;
+  firstByteAt: number | undefined;
+  bytes: number;
+  /** The whole answer so far is in the replay buffer. */
+  replayable: boolean;
+  /** Answer bytes of a stream were shown to some listener. */
+  shown: boolean;
+  /** Still inside the engine. */
+  live: boolean;
+  usage: Usage | undefined;
+}
+
+/** `idle`: no work now; `gone`: forgotten. */
+export type CallState = 'waiting' | 'running' | 'answered' | 'idle' | 'gone';
+
+export interface Call {
+  readonly id: string;
+  /** Order of first attempts, over all calls. */
+  readonly number: number;
+  readonly scope: string;
+  readonly tenant: string;
+  readonly createdAt: number;
+  state: CallState;
+  attempts: number;
+  executions: number;
+  /** Executions it may still have for free. */
+  entitlement: number;
+  readonly listeners: Set<Attempt>;
+  /** What its latest attempt said. */
+  last: AttemptFacts;
+  /** Its key and traceparent as known to the register. */
+  readonly names: Set<string>;
+  keyed: boolean;
+  entry: Entry | undefined;
+  execution: Execution | undefined;
+  /** It arrived beside an equal live one at `createdAt` and may be that one's retry. */
+  beside: boolean;
+  /** When its last listener left, or it lost its work: since then a return is a gap. */
+  vacatedAt: number;
+  graceUntil: number;
+  cancelAs: CancelEnding;
+  retainUntil: number;
+  deliveredAt: number | undefined;
+  giveUpAt: number;
+  forgetAt: number;
+  /** Counted in the ledger as ended. */
+  ended: boolean;
+  /** What it will be counted as if nothing more comes. */
+  fate: CallEnding;
+  /** The latest departure, not yet known to be for good. */
+  departed: AttemptFacts | undefined;
+}
+
+/** Nobody listens, and its work or answer could serve somebody. */
+export function isOrphan(call: Call): boolean {
+  if (call.listeners.size > 0 || call.deliveredAt !== undefined) return false;
+  return (
+    call.state === 'waiting' ||
+    ((call.state === 'running' || call.state === 'answered') && isReplayable(call))
+  );
+}
+
+/** Its answer, if it has one or gets one, can be given from the first byte. */
+export function isReplayable(call: Call): boolean {
+  return call.execution === undefined || call.execution.replayable;
+}
+
+/** Answer bytes go to the attempt from now on. */
+export function reach(attempt: Attempt): void {
+  attempt.reached = true;
+  const { execution } = attempt.call;
+  if (attempt.facts.stream && execution !== undefined) execution.shown = true;
+}

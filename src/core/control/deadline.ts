@@ -1,0 +1,32 @@
+/** How long a client waits on one attempt, and when its last attempt is over: estimates from what it says. */
+
+import type { AttemptFacts } from './event.js';
+import { mannersOf } from './family.js';
+import type { ControlOptions } from './options.js';
+
+/** Node's fetch gives up after 300 s without headers, whatever the SDK announces. */
+const NODE_FETCH_MS = 300_000;
+const LONGEST_GIVE_UP_MS = 3_600_000;
+
+/** Milliseconds from arrival to the expected disconnect; at least `leastDeadlineMs`. */
+export function deadlineMs(facts: AttemptFacts, options: ControlOptions): number {
+  return Math.max(options.leastDeadlineMs, stated(facts) ?? options.defaultDeadlineMs);
+}
+
+function stated(facts: AttemptFacts): number | undefined {
+  if (facts.explicitDeadlineMs !== undefined) return facts.explicitDeadlineMs;
+  if (facts.announcedDeadlineMs === undefined) return undefined;
+  if (!mannersOf(facts.userAgent).nodeFetch) return facts.announcedDeadlineMs;
+  return Math.min(facts.announcedDeadlineMs, NODE_FETCH_MS);
+}
+
+/**
+ * The moment after which an answer is worth nothing: the attempts that are left, each a deadline long, and all
+ * back-offs of the client's family; at most an hour after `arrivedAt`.
+ */
+export function giveUpAt(facts: AttemptFacts, arrivedAt: number, options: ControlOptions): number {
+  const manners = mannersOf(facts.userAgent);
+  const left = Math.max(1, manners.attempts - (facts.retryCount ?? 0));
+  const wait = left * deadlineMs(facts, options) + manners.backoffMs;
+  return arrivedAt + Math.min(wait, LONGEST_GIVE_UP_MS);
+}

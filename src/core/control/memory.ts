@@ -1,0 +1,114 @@
+/** The accounts of answer bytes: what live executions and retained answers hold, and who has to let go. */
+
+import type { Execution } from './call.js';
+import type { ControlBounds } from './options.js';
+
+export class AnswerMemory {
+  readonly #bounds: ControlBounds;
+  /** Executions with replayable bytes that are live or being read, in order of starting. */
+  readonly #live = new Set<Execution>();
+  /** Answers that wait for their client, oldest first. */
+  readonly #retained = new Map<Execution, string>();
+  readonly #retainedByTenant = new Map<string, number>();
+  #liveBytes = 0;
+  #retainedBytes = 0;
+
+  constructor(bounds: ControlBounds) {
+    this.#bounds = bounds;
+  }
+
+  get liveBytes(): number {
+    return this.#liveBytes;
+  }
+
+  get retainedBytes(): number {
+    return this.#retainedBytes;
+  }
+
+  get retainedAnswers(): number {
+    return this.#retained.size;
+  }
+
+  /** `bytes` more of a replayable answer; returns the executions that must be sealed to stay within bounds. */
+  add(execution: Execution, bytes: number): readonly Execution[] {
+    execution.bytes += bytes;
+    if (!execution.replayable) return [];
+    this.#live.add(execution);
+    this.#liveBytes += bytes;
+    const sealed: Execution[] = [];
+    if (execution.bytes > this.#bounds.replayBytes) sealed.push(this.#seal(execution));
+    return this.#fitLive(sealed);
+  }
+
+  /** A finished answer waits for its client; returns the retained ones that must go for it, oldest first. */
+  retain(execution: Execution, tenant: string): readonly Execution[] {
+    if (this.#retained.has(execution)) return [];
+    if (this.#live.delete(execution)) this.#liveBytes -= execution.bytes;
+    this.#retained.set(execution, tenant);
+    this.#retainedBytes += execution.bytes;
+    this.#retainedByTenant.set(tenant, (this.#retainedByTenant.get(tenant) ?? 0) + execution.bytes);
+    return this.#overflow(tenant);
+  }
+
+  /** A retained answer is being read again; returns the executions that must be sealed for it. */
+  reopen(execution: Execution): readonly Execution[] {
+    if (!this.#unretain(execution)) return [];
+    this.#live.add(execution);
+    this.#liveBytes += execution.bytes;
+    return this.#fitLive([]);
+  }
+
+  /** The answer's bytes are wiped, or leave the account for good. */
+  release(execution: Execution): void {
+    if (this.#live.delete(execution)) this.#liveBytes -= execution.bytes;
+    else this.#unretain(execution);
+  }
+
+  #fitLive(sealed: Execution[]): readonly Execution[] {
+    while (this.#liveBytes > this.#bounds.liveReplayBytes) {
+      const newest = this.#newest();
+      if (newest === undefined) break;
+      sealed.push(this.#seal(newest));
+    }
+    return sealed;
+  }
+
+  #seal(execution: Execution): Execution {
+    execution.replayable = false;
+    if (this.#live.delete(execution)) this.#liveBytes -= execution.bytes;
+    return execution;
+  }
+
+  #newest(): Execution | undefined {
+    let newest: Execution | undefined;
+    for (const execution of this.#live) {
+      if (newest === undefined || execution.number > newest.number) newest = execution;
+    }
+    return newest;
+  }
+
+  #overflow(tenant: string): readonly Execution[] {
+    const share = this.#bounds.retainedBytes * this.#bounds.retainedTenantShare;
+    const dropped: Execution[] = [];
+    for (const [execution, owner] of this.#retained) {
+      const total = this.#retainedBytes > this.#bounds.retainedBytes;
+      const own = (this.#retainedByTenant.get(tenant) ?? 0) > share;
+      if (!total && !own) break;
+      if (!total && owner !== tenant) continue;
+      this.#unretain(execution);
+      dropped.push(execution);
+    }
+    return dropped;
+  }
+
+  #unretain(execution: Execution): boolean {
+    const tenant = this.#retained.get(execution);
+    if (tenant === undefined) return false;
+    this.#retained.delete(execution);
+    this.#retainedBytes -= execution.bytes;
+    const left = (this.#retainedByTenant.get(tenant) ?? 0) - execution.bytes;
+    if (left > 0) this.#retainedByTenant.set(tenant, left);
+    else this.#retainedByTenant.delete(tenant);
+    return true;
+  }
+}

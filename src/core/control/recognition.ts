@@ -1,0 +1,178 @@
+/** Whose attempt is this? Pure: from what it says and the calls it could belong to, to one decision with evidence. */
+
+import { type Attempt, type Call, isOrphan, isReplayable } from './call.js';
+import { deadlineMs } from './deadline.js';
+import type { AttemptFacts } from './event.js';
+import { best, type Match, matchOf, proves } from './evidence.js';
+import { mannersOf } from './family.js';
+import type { ControlOptions } from './options.js';
+import type { Decision, Evidence } from './words.js';
+
+/** An equal of a live attempt older than this is not one of several samples asked for together. */
+const SIBLING_MS = 500;
+
+export interface Recognition {
+  readonly decision: Decision;
+  /** The call it belongs to; absent for a new one. */
+  readonly call?: Call | undefined;
+  readonly evidence: readonly Evidence[];
+  readonly candidates: number;
+  /** It proved to be that call's, not only an equal request. */
+  readonly proven: boolean;
+  /** Its key equals that of a live attempt without giving a right to it. */
+  readonly overlaps: boolean;
+  /** It may be the retry of a live one whose disconnect has not been seen yet. */
+  readonly holdBack: boolean;
+}
+
+export interface Surroundings {
+  readonly now: number;
+  readonly options: ControlOptions;
+  /** Whether the attempt's key has been seen on two overlapping attempts. */
+  readonly keyOverlapped: boolean;
+}
+
+const NOTHING = { evidence: [], proven: false, overlaps: false, holdBack: false } as const;
+
+/** Decides for a shareable attempt; `calls` have its tenant and fingerprint. */
+export function recognise(facts: AttemptFacts, calls: readonly Call[], around: Surroundings): Recognition {
+  const { options, now } = around;
+  const graceMs = typeof options.grace === 'number' ? options.grace : 0;
+  const matches = sharpest(calls.map((call) => matchOf(facts, call, now, graceMs)));
+  const candidates = calls.length;
+  if (options.coalesce === 'off') return notAttached(facts, matches, candidates);
+  const found =
+    adoptable(facts, matches) ??
+    replayable(facts, matches) ??
+    takeable(facts, matches, around) ??
+    joinable(facts, matches, options) ??
+    rejoinable(facts, matches);
+  if (found !== undefined) return known(found, candidates);
+  const beside = matches.filter(({ call }) => call.listeners.size > 0);
+  if (beside.length > 0) return besideLive(beside, candidates, now);
+  const decision = (facts.retryCount ?? 0) >= 1 ? 'unknown_predecessor' : 'new_call';
+  return { ...NOTHING, decision, candidates };
+}
+
+interface Found {
+  readonly decision: Decision;
+  readonly match: Match;
+}
+
+function known({ decision, match }: Found, candidates: number): Recognition {
+  const { evidence, call } = match;
+  return { ...NOTHING, decision, call, evidence, candidates, proven: isProof(match) };
+}
+
+/** Proof of this very call; a count that does not follow its last one proves a retry, but not of which call. */
+function isProof({ sameKey, sameTrace, nextCount, otherKey }: Match): boolean {
+  return sameKey || sameTrace || (nextCount && !otherKey);
+}
+
+/** When something names a call outright, nothing else is considered. */
+function sharpest(matches: readonly Match[]): readonly Match[] {
+  const byKey = matches.filter(({ sameKey }) => sameKey);
+  if (byKey.length > 0) return byKey;
+  const byTrace = matches.filter(({ sameTrace }) => sameTrace);
+  return byTrace.length > 0 ? byTrace : matches;
+}
+
+function notAttached(facts: AttemptFacts, matches: readonly Match[], candidates: number): Recognition {
+  const named = matches.find(({ sameKey, sameTrace }) => sameKey || sameTrace);
+  const retry = named !== undefined || (facts.retryCount ?? 0) >= 1;
+  const evidence = named?.evidence ?? [];
+  return {
+    ...NOTHING,
+    decision: retry ? 'retry_not_attached' : 'new_call',
+    evidence,
+    candidates,
+    proven: retry,
+  };
+}
+
+function adoptable(facts: AttemptFacts, matches: readonly Match[]): Found | undefined {
+  const match = best(matches.filter((one) => isOrphan(one.call) && mayAdopt(facts, one)));
+  if (match === undefined) return undefined;
+  if (match.call.state === 'waiting') return { decision: 'adopt_entry', match };
+  return { decision: match.call.state === 'running' ? 'adopt_execution' : 'adopt_answer', match };
+}
+
+function mayAdopt(facts: AttemptFacts, match: Match): boolean {
+  if (proves(match, facts)) return true;
+  if (facts.stateful) return false;
+  const shown = match.call.execution?.shown === true;
+  return !shown || mannersOf(facts.userAgent).reconnectsStreams;
+}
+
+function replayable(facts: AttemptFacts, matches: readonly Match[]): Found | undefined {
+  const fit = (match: Match): boolean =>
+    match.call.deliveredAt !== undefined &&
+    match.call.state === 'answered' &&
+    isReplayable(match.call) &&
+    isProof(match);
+  const match = facts.noStore ? undefined : best(matches.filter(fit));
+  return match === undefined ? undefined : { decision: 'replay_delivered', match };
+}
+
+function takeable(facts: AttemptFacts, matches: readonly Match[], around: Surroundings): Found | undefined {
+  const match = best(matches.filter((one) => mayTakeOver(facts, one, around)));
+  return match === undefined ? undefined : { decision: 'take_over', match };
+}
+
+function mayTakeOver(
+  facts: AttemptFacts,
+  match: Match,
+  { now, options, keyOverlapped }: Surroundings,
+): boolean {
+  const { call } = match;
+  const [listener] = call.listeners;
+  if (listener === undefined || call.listeners.size > 1) return false;
+  if (call.deliveredAt !== undefined || !isReplayable(call)) return false;
+  const age = now - listener.arrivedAt;
+  if (match.sameKey) return !keyOverlapped && age >= options.lateMergeMs;
+  if (!match.nextCount || match.otherKey || !sameClient(facts, listener)) return false;
+  return age >= deadlineMs(listener.facts, options);
+}
+
+function sameClient(facts: AttemptFacts, listener: Attempt): boolean {
+  return facts.userAgent === listener.facts.userAgent && facts.session === listener.facts.session;
+}
+
+function joinable(
+  facts: AttemptFacts,
+  matches: readonly Match[],
+  options: ControlOptions,
+): Found | undefined {
+  if (options.coalesce !== 'identical' || facts.stateful) return undefined;
+  const bucket = deadlineBucket(facts, options);
+  const fit = ({ call }: Match): boolean =>
+    (call.state === 'waiting' || call.state === 'running') &&
+    call.listeners.size > 0 &&
+    isReplayable(call) &&
+    deadlineBucket(call.last, options) === bucket;
+  const match = best(matches.filter(fit));
+  return match === undefined ? undefined : { decision: 'join_identical', match };
+}
+
+/** Requests are identical only if they can wait about equally long: within a factor of two. */
+function deadlineBucket(facts: AttemptFacts, options: ControlOptions): number {
+  return Math.floor(Math.log2(deadlineMs(facts, options) / 1_000));
+}
+
+function rejoinable(facts: AttemptFacts, matches: readonly Match[]): Found | undefined {
+  const idle = matches.filter(({ call }) => call.state === 'idle');
+  const owed = best(idle.filter(({ call }) => call.entitlement >= 1));
+  if (owed !== undefined) return { decision: 'rejoin_owed', match: owed };
+  const spent = best(idle.filter((one) => proves(one, facts) || (one.sameUserAgent && !one.otherKey)));
+  return spent === undefined ? undefined : { decision: 'rejoin_spent', match: spent };
+}
+
+function besideLive(matches: readonly Match[], candidates: number, now: number): Recognition {
+  const evidence = best(matches)?.evidence ?? [];
+  const overlaps = matches.some(({ sameKey }) => sameKey);
+  const listeners = matches.flatMap(({ call }) => [...call.listeners]);
+  const youngest = Math.max(...listeners.map(({ arrivedAt }) => arrivedAt));
+  const answered = listeners.every(({ handedAt }) => handedAt !== undefined);
+  const holdBack = !answered && now - youngest > SIBLING_MS;
+  return { ...NOTHING, decision: 'new_call_beside_live', evidence, candidates, overlaps, holdBack };
+}

@@ -1,0 +1,31 @@
+/** How many executions the engine may hold at once. */
+
+import { assert } from '../assert.js';
+
+export class Room {
+  readonly #most: number;
+  #used = 0;
+
+  /** `room`: a whole number ≥ 1, or `off` for no limit. */
+  constructor(room: 'off' | number) {
+    this.#most = room === 'off' ? Number.POSITIVE_INFINITY : room;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  get free(): boolean {
+    return this.#used < this.#most;
+  }
+
+  take(): void {
+    assert(this.free, 'an execution started without room');
+    this.#used += 1;
+  }
+
+  release(): void {
+    assert(this.#used > 0, 'room released that nobody held');
+    this.#used -= 1;
+  }
+}

@@ -1,0 +1,125 @@
+/** Everything the control knows at one moment, and the pen it writes verdicts with. */
+
+import { Agenda } from '../time/agenda.js';
+import { Budget } from './budget.js';
+import { type Attempt, type Call, type Execution, isReplayable } from './call.js';
+import { Claims } from './claims.js';
+import { Departures } from './departure.js';
+import { Ledger } from './ledger.js';
+import { Line } from './line.js';
+import { AnswerMemory } from './memory.js';
+import type { ControlOptions } from './options.js';
+import { RecentMap } from './recent.js';
+import { Register } from './register.js';
+import { RetryAfter } from './retry-after.js';
+import { Room } from './room.js';
+import type { Verdict } from './verdict.js';
+
+export interface ControlParts {
+  readonly options: ControlOptions;
+  /** A fresh id each time, never repeated. */
+  readonly makeId: (of: 'call' | 'execution') => string;
+  /** Uniform in [0, 1): the jitter of Retry-After. */
+  readonly uniform: () => number;
+}
+
+/** Whose weight, budget and bounds count for a credential that the engine has not accepted once. */
+const UNVERIFIED = 'unverified';
+
+export class State {
+  readonly options: ControlOptions;
+  readonly makeId: ControlParts['makeId'];
+  readonly ledger = new Ledger();
+  readonly register = new Register();
+  readonly attempts = new Map<string, Attempt>();
+  readonly executions = new Map<string, Execution>();
+  /** When time alone brings something for a call. */
+  readonly agenda = new Agenda<Call>();
+  readonly line: Line;
+  readonly room: Room;
+  readonly budget: Budget;
+  readonly memory: AnswerMemory;
+  readonly departures: Departures;
+  readonly retryAfter: RetryAfter;
+  readonly claims: Claims;
+  /** Key names that were seen on two overlapping attempts. */
+  readonly overlapped: RecentMap<string, true>;
+  /** Tenants whose credential the engine has accepted. */
+  readonly verified: RecentMap<string, true>;
+  now = 0;
+  draining = false;
+  stopped = false;
+  #number = 0;
+  #verdicts: Verdict[] = [];
+
+  constructor({ options, makeId, uniform }: ControlParts) {
+    this.options = options;
+    this.makeId = makeId;
+    this.line = new Line(options);
+    this.room = new Room(options.room);
+    this.budget = new Budget(options);
+    this.memory = new AnswerMemory(options.bounds);
+    this.departures = new Departures(options);
+    this.retryAfter = new RetryAfter(options.capacity, uniform);
+    this.claims = new Claims(options.bounds.learnedKeys);
+    this.overlapped = new RecentMap(options.bounds.learnedKeys);
+    this.verified = new RecentMap(options.bounds.tenants);
+  }
+
+  say(verdict: Verdict): void {
+    this.#verdicts.push(verdict);
+  }
+
+  /** Hands over what was said since the last time. */
+  takeVerdicts(): readonly Verdict[] {
+    if (this.#verdicts.length === 0) return NONE;
+    const said = this.#verdicts;
+    this.#verdicts = [];
+    return said;
+  }
+
+  nextNumber(): number {
+    this.#number += 1;
+    return this.#number;
+  }
+
+  /** Whom a tenant's budget and bounds are counted under. */
+  payer(tenant: string): string {
+    return this.verified.get(tenant) === undefined ? UNVERIFIED : tenant;
+  }
+
+  /** Puts the call on the agenda for the next moment that matters to it. */
+  plan(call: Call): void {
+    this.agenda.set(call, this.#nextMoment(call));
+  }
+
+  #nextMoment(call: Call): number {
+    const { options } = this;
+    let at = Number.POSITIVE_INFINITY;
+    for (const { handedAt } of call.listeners) {
+      if (handedAt !== undefined) at = Math.min(at, handedAt + options.deliveredAfterMs);
+    }
+    const heard = call.listeners.size > 0;
+    if (call.state === 'idle') return call.forgetAt;
+    if (call.state === 'waiting') return Math.min(at, this.#entryMoment(call, heard));
+    if (heard || call.state === 'gone') return at;
+    return call.state === 'running' ? call.graceUntil : this.answerUntil(call);
+  }
+
+  #entryMoment(call: Call, heard: boolean): number {
+    const entry = call.entry;
+    if (entry === undefined) return Number.POSITIVE_INFINITY;
+    const end = entry.queuedAt + this.options.bounds.lineWaitMs;
+    const leaves = heard ? end : Math.min(end, call.graceUntil);
+    return entry.notBefore > this.now ? Math.min(leaves, entry.notBefore) : leaves;
+  }
+
+  /** How long an answer that nobody reads is kept. */
+  answerUntil(call: Call): number {
+    if (!isReplayable(call)) return this.now;
+    if (call.deliveredAt === undefined) return call.retainUntil;
+    return call.last.noStore ? this.now : call.deliveredAt + this.options.replayDeliveredMs;
+  }
+}
+
+const NONE: readonly Verdict[] = [];
