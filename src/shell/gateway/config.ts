@@ -91,7 +91,7 @@ export function gatewayConfig(settings: GatewaySettings = {}): GatewayConfig {
   const config: GatewayConfig = {
     ...GATEWAY_DEFAULTS,
     ...settings,
-    control: controlOptions(settings.control),
+    control: controlPart(settings.control),
     upstreamTimeouts: { ...GATEWAY_DEFAULTS.upstreamTimeouts, ...settings.upstreamTimeouts },
     log: { ...GATEWAY_DEFAULTS.log, ...settings.log },
   };
@@ -105,4 +105,13 @@ export function gatewayConfig(settings: GatewaySettings = {}): GatewayConfig {
   oneOf('anonymous', config.anonymous, ANONYMOUS);
   oneOf('log.level', config.log.level, LOG_LEVELS);
   return config;
+}
+
+function controlPart(settings: ControlSettings | undefined): ControlOptions {
+  try {
+    return controlOptions(settings);
+  } catch (cause) {
+    if (cause instanceof RangeError) throw new RangeError(`control.${cause.message}`, { cause });
+    throw cause;
+  }
 }
