@@ -1,3 +1,3 @@
 /** The export path `holdfast/client`: what an official SDK needs to name its calls. */
 
-export {};
+export { keyed } from './keyed.js';
