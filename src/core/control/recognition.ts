@@ -38,7 +38,9 @@ const NOTHING = { evidence: [], proven: false, overlaps: false, holdBack: false 
 export function recognise(facts: AttemptFacts, calls: readonly Call[], around: Surroundings): Recognition {
   const { options, now } = around;
   const graceMs = typeof options.grace === 'number' ? options.grace : 0;
-  const matches = sharpest(calls.map((call) => matchOf(facts, call, now, graceMs)));
+  const matches = sharpest(
+    calls.filter((call) => mayMatter(facts, call)).map((call) => matchOf(facts, call, now, graceMs)),
+  );
   const candidates = calls.length;
   if (options.coalesce === 'off') return notAttached(facts, matches, candidates);
   const found =
@@ -52,6 +54,12 @@ export function recognise(facts: AttemptFacts, calls: readonly Call[], around: S
   if (beside.length > 0) return besideLive(beside, candidates, now);
   const decision = (facts.retryCount ?? 0) >= 1 ? 'unknown_predecessor' : 'new_call';
   return { ...NOTHING, decision, candidates };
+}
+
+/** A delivered call says nothing to an attempt that brings no proof; a load test's equals are mostly such. */
+function mayMatter(facts: AttemptFacts, call: Call): boolean {
+  if (call.deliveredAt === undefined || call.listeners.size > 0) return true;
+  return facts.key !== undefined || facts.traceparent !== undefined || (facts.retryCount ?? 0) >= 1;
 }
 
 interface Found {
