@@ -40,6 +40,7 @@ export function handed(state: State, id: string): void {
   const attempt = state.attempts.get(id);
   if (attempt === undefined || attempt.call.state !== 'answered' || attempt.handedAt !== undefined) return;
   attempt.handedAt = state.now;
+  if (attempt.call.execution !== undefined) attempt.call.execution.shown = true;
   state.plan(attempt.call);
 }
 

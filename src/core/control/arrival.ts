@@ -74,8 +74,8 @@ function turnAway(state: State, id: string, tenant: string, reason: RefusalReaso
 function openCall(state: State, id: string, facts: AttemptFacts, recognition: Recognition): void {
   if (!placeForCall(state)) return turnAway(state, id, facts.tenant, 'refused_calls');
   const { decision } = recognition;
-  const retry = decision === 'unknown_predecessor' || decision === 'retry_not_attached';
-  const entitled = !retry || (decision === 'unknown_predecessor' && state.claims.take(facts, state.now));
+  const retry = decision === 'retry_not_attached' || (facts.shareable && (facts.retryCount ?? 0) >= 1);
+  const entitled = !retry || (decision !== 'retry_not_attached' && state.claims.take(facts, state.now));
   const call = newCall(state, facts, entitled ? 1 : 0);
   call.beside = decision === 'new_call_beside_live';
   if (!retry) state.budget.first(state.payer(facts.tenant), state.now);
@@ -127,6 +127,7 @@ function returned(state: State, call: Call): void {
 function attach(state: State, attempt: Attempt): void {
   const { call, id, outcome, ordinal } = attempt;
   const { execution } = call;
+  attempt.attached = true;
   if (execution?.firstByteAt !== undefined) reach(attempt);
   state.say({ kind: 'attach', attempt: id, call: call.id, execution: execution?.id, outcome, ordinal });
   state.plan(call);
@@ -152,6 +153,7 @@ function newAttempt(state: State, id: string, facts: AttemptFacts, call: Call, o
     ordinal: call.attempts,
     call,
     outcome,
+    attached: false,
     handedAt: undefined,
     reached: false,
   };

@@ -12,6 +12,8 @@ export interface Attempt {
   ordinal: number;
   call: Call;
   outcome: Outcome;
+  /** It was given something to listen to. */
+  attached: boolean;
   /** When its last byte was handed over. */
   handedAt: number | undefined;
   /** Answer bytes went to it. */
@@ -40,7 +42,7 @@ export interface Execution {
   bytes: number;
   /** The whole answer so far is in the replay buffer. */
   replayable: boolean;
-  /** Answer bytes of a stream were shown to some listener. */
+  /** A stream's bytes, or a whole answer, were shown to some listener: only proof may adopt the rest of it. */
   shown: boolean;
   /** Still inside the engine. */
   live: boolean;

@@ -46,6 +46,7 @@ export function recognise(facts: AttemptFacts, calls: readonly Call[], around: S
   const found =
     adoptable(facts, matches) ??
     replayable(facts, matches) ??
+    rejoinable(facts, matches.filter(follows)) ??
     takeable(facts, matches, around) ??
     joinable(facts, matches, options) ??
     rejoinable(facts, matches);
@@ -69,12 +70,14 @@ interface Found {
 
 function known({ decision, match }: Found, candidates: number): Recognition {
   const { evidence, call } = match;
-  return { ...NOTHING, decision, call, evidence, candidates, proven: isProof(match) };
+  // A count that does not follow its last one proves a retry, but not of which call.
+  const proven = match.sameKey || match.sameTrace || follows(match);
+  return { ...NOTHING, decision, call, evidence, candidates, proven };
 }
 
-/** Proof of this very call; a count that does not follow its last one proves a retry, but not of which call. */
-function isProof({ sameKey, sameTrace, nextCount, otherKey }: Match): boolean {
-  return sameKey || sameTrace || (nextCount && !otherKey);
+/** Its retry count is the next one of that call, and no key speaks against it. */
+function follows({ nextCount, otherKey }: Match): boolean {
+  return nextCount && !otherKey;
 }
 
 /** When something names a call outright, nothing else is considered. */
@@ -113,11 +116,12 @@ function mayAdopt(facts: AttemptFacts, match: Match): boolean {
 }
 
 function replayable(facts: AttemptFacts, matches: readonly Match[]): Found | undefined {
+  const rivals = matches.some((match) => match.call.deliveredAt === undefined && follows(match));
   const fit = (match: Match): boolean =>
     match.call.deliveredAt !== undefined &&
     match.call.state === 'answered' &&
     isReplayable(match.call) &&
-    isProof(match);
+    (match.sameKey || match.sameTrace || (follows(match) && !rivals));
   const match = facts.noStore ? undefined : best(matches.filter(fit));
   return match === undefined ? undefined : { decision: 'replay_delivered', match };
 }
@@ -138,7 +142,7 @@ function mayTakeOver(
   if (call.deliveredAt !== undefined || !isReplayable(call)) return false;
   const age = now - listener.arrivedAt;
   if (match.sameKey) return !keyOverlapped && age >= options.lateMergeMs;
-  if (!match.nextCount || match.otherKey || !sameClient(facts, listener)) return false;
+  if (!follows(match) || !sameClient(facts, listener)) return false;
   return age >= deadlineMs(listener.facts, options);
 }
 

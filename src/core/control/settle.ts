@@ -18,7 +18,7 @@ export function endAttempt(state: State, attempt: Attempt, ending: AttemptEnding
     attempt: id,
     call: call.id,
     execution: call.execution?.id,
-    outcome: attempt.outcome,
+    outcome: attempt.attached ? attempt.outcome : undefined,
     ordinal: attempt.ordinal,
     ending,
     ageMs: state.now - attempt.arrivedAt,
