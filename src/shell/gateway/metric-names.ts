@@ -1,16 +1,7 @@
 /** The names of the gateway's metrics, and what each of them says: its unit and the law it obeys. */
 
-/** What only the control can tell at the moment of asking. */
-export interface Readings {
-  readonly lineBytes?: number | undefined;
-  readonly orphans?: number | undefined;
-  readonly retainedAnswers?: number | undefined;
-  readonly retainedBytes?: number | undefined;
-  readonly replayBytes?: number | undefined;
-  readonly tenants?: number | undefined;
-  readonly budgetGranted?: number | undefined;
-  readonly budgetRefused?: number | undefined;
-}
+import type { Control, ControlGauges } from '../../core/control/control.js';
+import type { Ledger } from '../../core/control/ledger.js';
 
 export const HELP = {
   holdfast_attempts_total:
@@ -59,24 +50,33 @@ export const HELP = {
   holdfast_retained_answers: 'Finished answers kept for a retry.',
   holdfast_retained_bytes: 'Finished answers kept for a retry, in bytes.',
   holdfast_replay_bytes: 'Replay buffers of executions still at the engine, in bytes.',
-  holdfast_tenants: 'Tenants that the gateway remembers.',
+  holdfast_budget_first_attempts: 'First attempts in the window of the retry budget.',
+  holdfast_budget_used:
+    'Executions that the retry budget granted in its window; it grants while this + 1 is at most the allowance.',
+  holdfast_budget_allowance:
+    'Executions that the retry budget grants in one window in all: max(ratio x first attempts, floor).',
   holdfast_budget_granted_total: "Executions beyond their call's entitlement that the retry budget granted.",
   holdfast_budget_refused_total: "Executions beyond their call's entitlement that the retry budget refused.",
 } as const satisfies Record<string, string>;
 
-export interface GaugeName {
-  readonly reading: keyof Readings;
+/** What the control tells of itself at the moment of asking. */
+export type Followed = Pick<Control, 'gauges' | 'ledger'>;
+
+export interface Reading {
   readonly name: keyof typeof HELP;
   readonly type: 'gauge' | 'counter';
+  readonly of: (gauges: ControlGauges, ledger: Ledger) => number;
 }
 
-export const GAUGES: readonly GaugeName[] = [
-  { reading: 'lineBytes', name: 'holdfast_line_bytes', type: 'gauge' },
-  { reading: 'orphans', name: 'holdfast_orphans', type: 'gauge' },
-  { reading: 'retainedAnswers', name: 'holdfast_retained_answers', type: 'gauge' },
-  { reading: 'retainedBytes', name: 'holdfast_retained_bytes', type: 'gauge' },
-  { reading: 'replayBytes', name: 'holdfast_replay_bytes', type: 'gauge' },
-  { reading: 'tenants', name: 'holdfast_tenants', type: 'gauge' },
-  { reading: 'budgetGranted', name: 'holdfast_budget_granted_total', type: 'counter' },
-  { reading: 'budgetRefused', name: 'holdfast_budget_refused_total', type: 'counter' },
+export const READINGS: readonly Reading[] = [
+  { name: 'holdfast_line_bytes', type: 'gauge', of: ({ lineBytes }) => lineBytes },
+  { name: 'holdfast_orphans', type: 'gauge', of: ({ orphans }) => orphans },
+  { name: 'holdfast_retained_answers', type: 'gauge', of: ({ retainedAnswers }) => retainedAnswers },
+  { name: 'holdfast_retained_bytes', type: 'gauge', of: ({ retainedBytes }) => retainedBytes },
+  { name: 'holdfast_replay_bytes', type: 'gauge', of: ({ liveReplayBytes }) => liveReplayBytes },
+  { name: 'holdfast_budget_first_attempts', type: 'gauge', of: ({ budget }) => budget.firsts },
+  { name: 'holdfast_budget_used', type: 'gauge', of: ({ budget }) => budget.granted },
+  { name: 'holdfast_budget_allowance', type: 'gauge', of: ({ budget }) => budget.allowance },
+  { name: 'holdfast_budget_granted_total', type: 'counter', of: (_, { granted }) => granted },
+  { name: 'holdfast_budget_refused_total', type: 'counter', of: (_, { refused }) => refused },
 ];

@@ -13,7 +13,7 @@ import {
 } from '../../core/control/words.js';
 import { type Family, histogramSamples, scalar, writeExposition } from '../../core/meter/exposition.js';
 import { Histogram } from '../../core/meter/histogram.js';
-import { GAUGES, HELP, type Readings } from './metric-names.js';
+import { type Followed, HELP, READINGS } from './metric-names.js';
 import type { Observer } from './observer.js';
 import type { Pseudonym } from './pseudonym.js';
 import { Tally, TenantLabels, TenantTally } from './tally.js';
@@ -24,14 +24,23 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30
 /** Tenants with a label of their own. */
 export const TENANT_LABELS = 100;
 
-/** The decisions that make a call; every other one joins a call that is known. */
-const MAKES_CALL: ReadonlySet<Decision> = new Set([
-  'new_call',
-  'new_call_not_shared',
-  'new_call_beside_live',
-  'unknown_predecessor',
-  'retry_not_attached',
-]);
+/** Whether a decision makes a call; every other one joins a call that is known. */
+const MAKES_CALL: Readonly<Record<Decision, boolean>> = {
+  new_call: true,
+  new_call_not_shared: true,
+  new_call_beside_live: true,
+  unknown_predecessor: true,
+  retry_not_attached: true,
+  adopt_entry: false,
+  adopt_execution: false,
+  adopt_answer: false,
+  rejoin_owed: false,
+  rejoin_spent: false,
+  take_over: false,
+  late_merge: false,
+  replay_delivered: false,
+  join_identical: false,
+};
 
 const REFUSALS = ATTEMPT_ENDINGS.filter((ending) => ending.startsWith('refused_') || ending === 'gave_up');
 const OUTCOMES = wordsOf<Outcome>({ started: true, attached: true, replayed: true });
@@ -45,16 +54,14 @@ function wordsOf<Word extends string>(words: Readonly<Record<Word, true>>): read
 
 export interface MetricsParts {
   readonly pseudonym: Pseudonym;
-  /** What only the control can tell at the moment of asking; absent readings are left out of the text. */
-  readonly readings?: () => Readings;
   /** Families of others, such as the process's own, appended to the text. */
   readonly more?: () => readonly Family[];
 }
 
 export class Metrics implements Observer {
   readonly #tenants: TenantLabels;
-  readonly #readings: () => Readings;
   readonly #more: () => readonly Family[];
+  #followed: Followed | undefined;
 
   #attempts = 0;
   #calls = 0;
@@ -83,10 +90,14 @@ export class Metrics implements Observer {
   readonly #queueSeconds = new Histogram(SECONDS);
   readonly #firstByteSeconds = new Histogram(SECONDS);
 
-  constructor({ pseudonym, readings = () => ({}), more = () => [] }: MetricsParts) {
+  constructor({ pseudonym, more = () => [] }: MetricsParts) {
     this.#tenants = new TenantLabels(TENANT_LABELS, pseudonym);
-    this.#readings = readings;
     this.#more = more;
+  }
+
+  /** From now on the text also has what `control` alone can tell: bytes, orphans, the budget's window. */
+  follow(control: Followed): void {
+    this.#followed = control;
   }
 
   event(event: ControlEvent, now: number): void {
@@ -111,7 +122,7 @@ export class Metrics implements Observer {
     switch (verdict.kind) {
       case 'decided':
         this.#decisions.add(verdict.decision);
-        if (MAKES_CALL.has(verdict.decision)) this.#calls += 1;
+        if (MAKES_CALL[verdict.decision]) this.#calls += 1;
         return;
       case 'queue':
         this.#entries += 1;
@@ -221,11 +232,10 @@ export class Metrics implements Observer {
   }
 
   #gauges(): Family[] {
-    const readings = this.#readings();
-    return GAUGES.flatMap(({ reading, name, type }) => {
-      const value = readings[reading];
-      return value === undefined ? [] : [scalar(name, type, HELP[name], value)];
-    });
+    if (this.#followed === undefined) return [];
+    const { ledger } = this.#followed;
+    const gauges = this.#followed.gauges();
+    return READINGS.map(({ name, type, of }) => scalar(name, type, HELP[name], of(gauges, ledger)));
   }
 }
 
