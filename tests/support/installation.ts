@@ -60,11 +60,17 @@ export async function installation(
   }
 }
 
+/**
+ * Strictness about engines is this repository's, and reaches an npm started under another npm; an SDK that announces
+ * a newer Node than it needs is still one that people run.
+ */
+const NPM_INSTALL = ['install', '--no-audit', '--no-fund', '--save-exact', '--engine-strict=false'] as const;
+
 /** npm packages, pinned as `name@version` (or `alias@npm:name@version`); answers the folder that holds node_modules. */
 export function npmInstallation(name: string, packages: readonly string[]): Promise<string> {
   return installation(name, packages.join('\n'), async (folder) => {
     await writeFile(join(folder, 'package.json'), '{ "private": true }\n');
-    await ran('npm', ['install', '--no-audit', '--no-fund', '--save-exact', ...packages], folder);
+    await ran('npm', [...NPM_INSTALL, ...packages], folder);
   });
 }
 
