@@ -49,14 +49,27 @@ export function readSettings(text: string, source: string): GatewaySettings {
   }
   const value = plainValue(document, source);
   if (value === null || value === undefined) return {};
-  const result = SCHEMA.safeParse(value);
-  if (result.success) return result.data;
-  const complaints = result.error.issues.flatMap((issue) =>
-    complaintsOf(issue, value).map(({ path, message }) =>
-      `${lineOf(document, lines, path)}${path.join('.')} ${message}`.trim(),
-    ),
+  const { settings, complaints } = checkSettings(
+    value,
+    (path) => `${lineOf(document, lines, path)}${path.join('.')}`,
   );
+  if (complaints.length === 0) return settings;
   throw new UserError('config_invalid', said(`${source} does not fit`, complaints));
+}
+
+export type Path = readonly (string | number)[];
+
+/** Checks a value of the file's shape; `place` says how a complaint names the place it is about. */
+export function checkSettings(
+  value: unknown,
+  place: (path: Path) => string,
+): { readonly settings: GatewaySettings; readonly complaints: readonly string[] } {
+  const result = SCHEMA.safeParse(value);
+  if (result.success) return { settings: result.data, complaints: [] };
+  const complaints = result.error.issues
+    .flatMap((issue) => complaintsOf(issue, value))
+    .map(({ path, message }) => `${place(path)} ${message}`.trim());
+  return { settings: {}, complaints };
 }
 
 /** Fills in the defaults; what does not fit is said in the words of the file. */
@@ -85,7 +98,7 @@ function said(head: string, complaints: readonly string[]): string {
 }
 
 interface Complaint {
-  readonly path: readonly (string | number)[];
+  readonly path: Path;
   readonly message: string;
 }
 
@@ -106,7 +119,7 @@ function complaintsOf(issue: z.core.$ZodIssue, whole: unknown): Complaint[] {
 }
 
 /** `line 12: `, or nothing where the document cannot tell. */
-function lineOf(document: Document, lines: LineCounter, path: readonly (string | number)[]): string {
+function lineOf(document: Document, lines: LineCounter, path: Path): string {
   const node = document.getIn(path, true) as { range?: readonly number[] | null } | undefined;
   const offset = node?.range?.[0];
   return offset === undefined ? '' : `line ${lines.linePos(offset).line}: `;
