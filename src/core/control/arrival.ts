@@ -5,7 +5,7 @@ import { type Attempt, type Call, reach } from './call.js';
 import { giveUpAt } from './deadline.js';
 import type { AttemptFacts } from './event.js';
 import { type Recognition, recognise } from './recognition.js';
-import { keyName, scopeOf } from './register.js';
+import { namesOf, scopeOf } from './register.js';
 import { sealAll } from './releasing.js';
 import { drawRetryAfter, endListeners, forgetCall, refuse } from './settle.js';
 import { admit } from './starting.js';
@@ -39,11 +39,10 @@ export function reject(state: State, id: string, reason: RejectReason): void {
 }
 
 function recogniseKnown(state: State, facts: AttemptFacts): Recognition {
-  const name = keyName(facts);
   return recognise(facts, state.register.candidates(facts), {
     now: state.now,
     options: state.options,
-    keyOverlapped: name !== undefined && state.overlapped.get(name) !== undefined,
+    nameOverlapped: namesOf(facts).some((name) => state.overlapped.get(name) !== undefined),
   });
 }
 
@@ -53,14 +52,13 @@ function noteOverlap(
   facts: AttemptFacts,
   { overlaps, decision }: Recognition,
 ): void {
-  const name = keyName(facts);
   const takesOver = decision === 'take_over';
   if (takesOver) state.say({ kind: 'warn', warning: 'listener_taken_over', attempt: id });
-  if (name === undefined || (!overlaps && !takesOver)) return;
-  if (state.overlapped.get(name) !== undefined && !takesOver) {
-    state.say({ kind: 'warn', warning: 'key_on_overlapping_attempts', attempt: id });
-  }
-  state.overlapped.set(name, true);
+  if (!overlaps && !takesOver) return;
+  const names = namesOf(facts);
+  const again = names.some((name) => state.overlapped.get(name) !== undefined);
+  if (again && overlaps) state.say({ kind: 'warn', warning: 'key_on_overlapping_attempts', attempt: id });
+  for (const name of names) state.overlapped.set(name, true);
 }
 
 /** Sheds an attempt that was not given a call. */
@@ -74,11 +72,11 @@ function turnAway(state: State, id: string, tenant: string, reason: RefusalReaso
 function openCall(state: State, id: string, facts: AttemptFacts, recognition: Recognition): void {
   if (!placeForCall(state)) return turnAway(state, id, facts.tenant, 'refused_calls');
   const { decision } = recognition;
-  const retry = decision === 'retry_not_attached' || (facts.shareable && (facts.retryCount ?? 0) >= 1);
-  const entitled = !retry || (decision !== 'retry_not_attached' && state.claims.take(facts, state.now));
-  const call = newCall(state, facts, entitled ? 1 : 0);
+  const claimed = facts.shareable && state.claims.take(facts, state.now);
+  const retry = decision === 'retry_not_attached' || (facts.retryCount ?? 0) >= 1;
+  const call = newCall(state, facts, claimed || !retry ? 1 : 0);
   call.beside = decision === 'new_call_beside_live';
-  if (!retry) state.budget.first(state.payer(facts.tenant), state.now);
+  if (!retry && !claimed) state.budget.first(state.payer(facts.tenant), state.now);
   const attempt = newAttempt(state, id, facts, call, 'started');
   decide(state, attempt, recognition);
   const notBefore = recognition.holdBack ? state.now + state.options.lateMergeHoldMs : state.now;
@@ -98,6 +96,7 @@ function join(state: State, id: string, facts: AttemptFacts, call: Call, recogni
   call.giveUpAt = Math.max(call.giveUpAt, giveUpAt(facts, state.now, state.options));
   state.register.name(call, facts);
   call.keyed ||= facts.key !== undefined;
+  call.noStore ||= facts.noStore;
   if (recognition.decision.startsWith('rejoin_')) return rejoin(state, attempt);
   if (recognition.decision === 'take_over') endOthers(state, attempt);
   if (call.state === 'answered') attempt.outcome = 'replayed';
@@ -179,6 +178,7 @@ function newCall(state: State, facts: AttemptFacts, entitlement: number): Call {
     last: facts,
     names: new Set(),
     keyed: facts.key !== undefined,
+    noStore: facts.noStore,
     entry: undefined,
     execution: undefined,
     beside: false,

@@ -70,6 +70,8 @@ export interface Call {
   /** Its key and traceparent as known to the register. */
   readonly names: Set<string>;
   keyed: boolean;
+  /** Some attempt of it asked that nothing be kept past delivery. */
+  noStore: boolean;
   entry: Entry | undefined;
   execution: Execution | undefined;
   /** It arrived beside an equal live one at `createdAt` and may be that one's retry. */

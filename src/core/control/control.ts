@@ -58,6 +58,11 @@ export class Control {
     return this.#state.agenda.nextAt();
   }
 
+  /** Entries in line. */
+  get lineLength(): number {
+    return this.#state.line.size;
+  }
+
   gauges(): ControlGauges {
     const { line, room, attempts, memory, register, budget, now } = this.#state;
     let orphans = 0;

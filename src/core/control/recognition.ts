@@ -19,7 +19,7 @@ export interface Recognition {
   readonly candidates: number;
   /** It proved to be that call's, not only an equal request. */
   readonly proven: boolean;
-  /** Its key equals that of a live attempt without giving a right to it. */
+  /** Its key or traceparent equals that of a live call without giving a right to it. */
   readonly overlaps: boolean;
   /** It may be the retry of a live one whose disconnect has not been seen yet. */
   readonly holdBack: boolean;
@@ -28,8 +28,8 @@ export interface Recognition {
 export interface Surroundings {
   readonly now: number;
   readonly options: ControlOptions;
-  /** Whether the attempt's key has been seen on two overlapping attempts. */
-  readonly keyOverlapped: boolean;
+  /** Whether the attempt's key or traceparent has been seen on two overlapping attempts. */
+  readonly nameOverlapped: boolean;
 }
 
 const NOTHING = { evidence: [], proven: false, overlaps: false, holdBack: false } as const;
@@ -134,16 +134,22 @@ function takeable(facts: AttemptFacts, matches: readonly Match[], around: Surrou
 function mayTakeOver(
   facts: AttemptFacts,
   match: Match,
-  { now, options, keyOverlapped }: Surroundings,
+  { now, options, nameOverlapped }: Surroundings,
 ): boolean {
   const { call } = match;
   const [listener] = call.listeners;
   if (listener === undefined || call.listeners.size > 1) return false;
   if (call.deliveredAt !== undefined || !isReplayable(call)) return false;
   const age = now - listener.arrivedAt;
-  if (match.sameKey) return !keyOverlapped && age >= options.lateMergeMs;
+  if (namesListener(facts, match, listener)) return !nameOverlapped && age >= options.lateMergeMs;
   if (!follows(match) || !sameClient(facts, listener)) return false;
   return age >= deadlineMs(listener.facts, options);
+}
+
+/** The listener itself brought that key or traceparent, not only an earlier attempt of the call. */
+function namesListener(facts: AttemptFacts, { sameKey, sameTrace }: Match, listener: Attempt): boolean {
+  const { key, traceparent } = listener.facts;
+  return (sameKey && key === facts.key) || (sameTrace && traceparent === facts.traceparent);
 }
 
 function sameClient(facts: AttemptFacts, listener: Attempt): boolean {
@@ -181,7 +187,7 @@ function rejoinable(facts: AttemptFacts, matches: readonly Match[]): Found | und
 
 function besideLive(matches: readonly Match[], candidates: number, now: number): Recognition {
   const evidence = best(matches)?.evidence ?? [];
-  const overlaps = matches.some(({ sameKey }) => sameKey);
+  const overlaps = matches.some(({ sameKey, sameTrace }) => sameKey || sameTrace);
   const listeners = matches.flatMap(({ call }) => [...call.listeners]);
   const youngest = Math.max(...listeners.map(({ arrivedAt }) => arrivedAt));
   const answered = listeners.every(({ handedAt }) => handedAt !== undefined);

@@ -20,7 +20,8 @@ export function traceName(facts: AttemptFacts): string | undefined {
   return facts.traceparent === undefined ? undefined : `${scopeOf(facts)}\ntrace\n${facts.traceparent}`;
 }
 
-function namesOf(facts: AttemptFacts): readonly string[] {
+/** Both of them, where there are any. */
+export function namesOf(facts: AttemptFacts): readonly string[] {
   return [keyName(facts), traceName(facts)].filter((name) => name !== undefined);
 }
 

@@ -106,6 +106,7 @@ function move(state: State, attempt: Attempt, into: Call): void {
   into.listeners.add(attempt);
   into.last = attempt.facts;
   into.keyed ||= attempt.facts.key !== undefined;
+  into.noStore ||= attempt.facts.noStore;
   state.register.name(into, attempt.facts);
   if (into.execution?.firstByteAt !== undefined) reach(attempt);
   const { id, outcome, ordinal } = attempt;

@@ -118,7 +118,7 @@ export class State {
   answerUntil(call: Call): number {
     if (!isReplayable(call)) return this.now;
     if (call.deliveredAt === undefined) return call.retainUntil;
-    return call.last.noStore || !call.last.shareable
+    return call.noStore || !call.last.shareable
       ? this.now
       : call.deliveredAt + this.options.replayDeliveredMs;
   }
