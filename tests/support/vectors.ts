@@ -79,7 +79,7 @@ export function replay(scenario: Scenario): { ops: Op[]; totals: Scenario['total
   // Ranked with the ends of steps and asked for before them: what is due at a step's end comes first.
   for (const { id, at_us: at, prompt, max_tokens: maxTokens, priority } of scenario.requests) {
     const request = { id, prompt: Prompt.ofSegments(prompt), maxTokens, priority };
-    clock.after(at, () => executions.set(id, engine.add(request, recorder)), RANK.answer);
+    clock.after(at, () => executions.set(id, engine.add(request, recorder.output)), RANK.answer);
   }
   for (const { id, at_us: at } of scenario.aborts) {
     const leave = (): void => {
@@ -144,13 +144,10 @@ class Recorder {
     });
   }
 
-  token({ id }: Execution): void {
+  readonly output = ({ id }: Execution, ended: string | undefined): void => {
     this.#tokens[id] = (this.#tokens[id] ?? 0) + 1;
-  }
-
-  finished({ id, finishReason }: Execution): void {
-    this.#finished[id] = finishReason ?? '';
-  }
+    if (ended !== undefined) this.#finished[id] = ended;
+  };
 
   updated(step: Step): void {
     this.#ops.push({

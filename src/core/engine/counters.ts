@@ -127,7 +127,8 @@ export class Counters {
   }
 
   /** One output token was processed; the first one makes the prompt count. */
-  token(execution: Execution): void {
+  output(execution: Execution, ended: FinishReason | undefined): void {
+    if (ended !== undefined) this.#finished(ended);
     const { vllm, truth } = this;
     const meter = execution.meter;
     vllm.generationTokens += 1;
@@ -140,12 +141,6 @@ export class Counters {
     vllm.promptTokensComputed += counted;
     truth.pendingPromptTokens -= meter.promptComputed;
     truth.recomputedPromptTokens += meter.promptComputed - counted;
-  }
-
-  finished(reason: FinishReason): void {
-    this.truth.executionsFinished += 1;
-    if (reason === 'stop') this.vllm.finishedStop += 1;
-    else this.vllm.finishedLength += 1;
   }
 
   /** Call before the scheduler forgets it. */
@@ -170,6 +165,12 @@ export class Counters {
     this.vllm.prefixCacheHits += this.#hits;
     this.#queries = 0;
     this.#hits = 0;
+  }
+
+  #finished(reason: FinishReason): void {
+    this.truth.executionsFinished += 1;
+    if (reason === 'stop') this.vllm.finishedStop += 1;
+    else this.vllm.finishedLength += 1;
   }
 
   #admitted(execution: Execution): void {

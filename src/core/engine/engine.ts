@@ -6,7 +6,7 @@ import { type StepCost, stepLoad, stepMs } from './cost.js';
 import { Counters } from './counters.js';
 import { Execution, type ExecutionListener, type ExecutionRequest, type FinishReason } from './execution.js';
 import { type EngineOptions, engineOptions } from './options.js';
-import { Scheduler, type UpdateEvents } from './scheduler.js';
+import { Scheduler } from './scheduler.js';
 import { Step } from './step.js';
 import { Tracer, type TraceSink } from './trace.js';
 
@@ -120,7 +120,7 @@ export class Engine {
     for (;;) {
       this.#pending = true;
       this.#applyInputs();
-      if (this.scheduler.hasRequests && !(this.#fruitless && this.#issued.length === 0)) {
+      if (this.scheduler.hasRequests && !this.#fruitless) {
         const step = this.#issueStep();
         if (this.#issued.length < this.#depth && (step.total > 0 || this.scheduler.hasRequests)) continue;
       }
@@ -153,7 +153,7 @@ export class Engine {
     assert(step !== undefined, 'no step to end');
     this.#applyAborts();
     this.#tracer?.updating(step);
-    this.scheduler.update(step, this.#updateEvents);
+    this.scheduler.update(step, this.#output);
     const { pool } = this.scheduler.kv;
     this.counters.processed(this.scheduler.running, this.scheduler.waiting, 1 - pool.free / pool.usable);
     this.#observer.updated?.(step);
@@ -161,23 +161,14 @@ export class Engine {
     this.#turn();
   };
 
-  readonly #updateEvents: UpdateEvents = {
-    token: (execution) => {
-      this.#tracer?.token(execution);
-      const listener = execution.listener;
-      if (listener === undefined) return;
-      if (execution.outputTokens === 1) this.#tokensBeforeFirst -= execution.promptTokens;
-      this.counters.token(execution);
-      listener.token(execution);
-    },
-    finished: (execution: Execution, reason: FinishReason) => {
-      this.#tracer?.finished(execution, reason);
-      const listener = execution.listener;
-      if (listener === undefined) return;
-      this.#forget(execution);
-      this.counters.finished(reason);
-      listener.finished(execution, reason);
-    },
+  readonly #output = (execution: Execution, ended: FinishReason | undefined): void => {
+    this.#tracer?.output(execution, ended);
+    const listener = execution.listener;
+    if (listener === undefined) return;
+    if (execution.outputTokens === 1) this.#tokensBeforeFirst -= execution.promptTokens;
+    this.counters.output(execution, ended);
+    if (ended !== undefined) this.#forget(execution);
+    listener(execution, ended);
   };
 
   /** At the top of the loop: everything that came, in order. */

@@ -28,13 +28,11 @@ export interface ExecutionRequest {
 // Segment numbers below zero are never used by callers' prompts.
 let outputSegment = -1;
 
-/** What the front end hears of one execution; nothing after it has asked for the abort. */
-export interface ExecutionListener {
-  /** One more output token; the first when `execution.outputTokens` is 1. */
-  token(execution: Execution): void;
-  /** The end the engine gave it; never after an abort. */
-  finished(execution: Execution, reason: FinishReason): void;
-}
+/**
+ * What the front end hears of one execution: each output token, the first when `execution.outputTokens` is 1, the
+ * last with the reason it ended. Nothing after it has asked for the abort.
+ */
+export type ExecutionListener = (execution: Execution, ended: FinishReason | undefined) => void;
 
 export class Execution {
   readonly id: string;

@@ -7,13 +7,8 @@ import type { EngineOptions } from './options.js';
 import type { Step } from './step.js';
 import { Waiting } from './waiting.js';
 
-/** What the scheduler reports while it applies a step; all calls are synchronous. */
-export interface UpdateEvents {
-  /** `execution` has one more output token. */
-  token(execution: Execution): void;
-  /** Its last token has been reported; its blocks are free. */
-  finished(execution: Execution, reason: FinishReason): void;
-}
+/** Hears each output token as it is applied: `ended` says that it was the last, and its blocks are free. */
+export type OutputSink = (execution: Execution, ended: FinishReason | undefined) => void;
 
 export class Scheduler {
   readonly kv: KvCache;
@@ -76,12 +71,12 @@ export class Scheduler {
   }
 
   /** Applies the result of the oldest issued step. */
-  update(step: Step, events: UpdateEvents): void {
+  update(step: Step, output: OutputSink): void {
     for (let at = 0; at < step.executions.length; at += 1) {
       const execution = step.executions[at] as Execution;
       execution.inFlight -= step.tokens[at] as number;
       if (execution.status === 'finished' || step.yields[at] !== true) continue;
-      this.#applyToken(execution, events);
+      output(execution, this.#applyToken(execution));
     }
   }
 
@@ -172,20 +167,20 @@ export class Scheduler {
     }
   }
 
-  #applyToken(execution: Execution, events: UpdateEvents): void {
+  /** The reason, when the token ends the execution. */
+  #applyToken(execution: Execution): FinishReason | undefined {
     execution.outputTokens += 1;
     const wasRunning = execution.status === 'running';
     if (wasRunning && this.#options.asyncScheduling) {
       execution.placeholders -= 1;
       this.kv.remember(execution, execution.computed - execution.placeholders);
     }
-    events.token(execution);
-    const reason = this.#endOf(execution);
-    if (reason === undefined) return;
+    const ended = this.#endOf(execution);
+    if (ended === undefined) return undefined;
     if (wasRunning) this.#leaveRunning(execution);
     else this.#waiting.remove(execution);
-    this.#end(execution, reason);
-    events.finished(execution, reason);
+    this.#end(execution, ended);
+    return ended;
   }
 
   #endOf(execution: Execution): FinishReason | undefined {

@@ -74,9 +74,10 @@ export class Tracer {
     this.#step = step.number;
   }
 
-  token({ id, outputTokens }: Execution): void {
-    if (outputTokens > 1) return;
-    this.#sink({ event: 'first_token', at: this.#clock.now(), id, step: this.#step });
+  output({ id, outputTokens }: Execution, ended: FinishReason | undefined): void {
+    const [at, step] = [this.#clock.now(), this.#step];
+    if (outputTokens === 1) this.#sink({ event: 'first_token', at, id, step });
+    if (ended !== undefined) this.#sink({ event: 'finished', at, id, step, reason: ended, outputTokens });
   }
 
   aborted(execution: Execution): void {
@@ -90,9 +91,5 @@ export class Tracer {
       outputTokens: execution.outputTokens,
       preemptions: execution.preemptions,
     });
-  }
-
-  finished({ id, outputTokens }: Execution, reason: FinishReason): void {
-    this.#sink({ event: 'finished', at: this.#clock.now(), id, step: this.#step, reason, outputTokens });
   }
 }
