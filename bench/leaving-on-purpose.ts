@@ -141,18 +141,17 @@ class Scene {
     this.#executionOf.set(attempt, id);
     const tokens = new SegmentTokens([[Number(attempt) + 1, call.promptTokens]]);
     const request = { id, prompt: new Prompt(tokens), maxTokens: call.answerTokens };
-    const token = (execution: Execution): void => {
+    const listen = (execution: Execution, ended: string | undefined): void => {
       if (execution.outputTokens === 1) this.#driver.send({ kind: 'first-byte', execution: id });
       this.#driver.send({ kind: 'chunk', execution: id, bytes: 200 });
       const half = Math.ceil(call.answerTokens / 2);
       if (call.habit === 'half' && execution.outputTokens === half) this.#leave(attempt);
-    };
-    const finished = (execution: Execution): void => {
+      if (ended === undefined) return;
       this.#settle(execution, this.#left.has(attempt));
       this.#driver.send({ kind: 'finish', execution: id });
       this.#driver.send({ kind: 'handed', attempt });
     };
-    this.#running.set(id, this.#engine.add(request, { token, finished }));
+    this.#running.set(id, this.#engine.add(request, listen));
   }
 
   #settle(execution: Execution, reachedNobody: boolean): void {

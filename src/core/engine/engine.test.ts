@@ -1,3 +1,5 @@
+/** The loop in virtual time: when outputs come, what an abort spends, what never fits. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VirtualClock } from '../time/virtual-clock.js';

@@ -1,3 +1,5 @@
+/** The twin over HTTP: answers, departures, refusals, faults. */
+
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { linearCost } from '../../core/engine/profiles.js';
