@@ -26,7 +26,8 @@ const runnable = [...readme.matchAll(/^<!-- runnable -->\n```sh\n(?<body>[\s\S]*
 );
 
 const shell = requirement('curl and a POSIX shell', () => ran('sh', ['-c', 'curl --version']));
-const serves = spawnSync(process.execPath, [command, 'serve', '--help']).status === 0;
+const serves =
+  spawnSync(process.execPath, [command, 'serve', '--help'], { timeout: READY_LIMIT_MS }).status === 0;
 const todo = serves ? false : '`holdfast serve` does not start yet';
 
 test('the README opens with the two commands, and has commands to try', () => {
