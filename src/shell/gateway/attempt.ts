@@ -1,0 +1,265 @@
+/** One HTTP request of a recognised route, seen from its client: what it is told, and how fast it reads. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Family } from '../../core/control/family.js';
+import type { AttemptEnding, Outcome, RejectReason } from '../../core/control/words.js';
+import type { Connection, Watch } from './departure.js';
+import { errorBody } from './error-body.js';
+import type { ErrorAnswer, Execution, Reader } from './execution.js';
+import { type HeaderFields, textOf } from './headers.js';
+import { isOwnEnding, type OwnEnding, type RefusalTerms, refusal } from './refusal.js';
+import type { Route } from './routes.js';
+import type { EngineRequest } from './upstream.js';
+
+/** A reader that takes nothing of an answer that broke off is cut after this, milliseconds. */
+const FLUSH_MS = 5_000;
+
+/** What an attempt reports. */
+export interface AttemptSink {
+  handed(attempt: Attempt): void;
+  left(attempt: Attempt): void;
+  answered(attempt: Attempt, status: number): void;
+}
+
+export interface AttemptParts {
+  readonly id: string;
+  readonly route: Route;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly connection: Connection;
+  readonly arrivedAt: number;
+  /** Whether the gateway is stopping, so that a client had better open its next connection elsewhere. */
+  readonly draining: () => boolean;
+  readonly sink: AttemptSink;
+}
+
+/** What the control has said about an attempt so far, for its answer's headers. */
+interface Standing {
+  call?: string;
+  execution?: string;
+  ordinal?: number;
+  outcome?: Outcome;
+  queueMs?: number;
+}
+
+/** How the answer ends: `whole`: the engine's; `clean`: not a good answer, but all of it; `cut`: broken off. */
+type Close = 'whole' | 'clean' | 'cut';
+
+/** `silent`: nothing sent; `speaking`; `ending`: all of it is with the connection; `gone`: nothing left to do. */
+type State = 'silent' | 'speaking' | 'ending' | 'gone';
+
+export class Attempt implements Reader {
+  readonly id: string;
+  readonly route: Route;
+  readonly arrivedAt: number;
+  family: Family = 'unknown';
+  readonly #parts: AttemptParts;
+  readonly #watch: Watch;
+  readonly #standing: Standing = {};
+  #request: EngineRequest | undefined;
+  #execution: Execution | undefined;
+  #position = 0;
+  #flushed = 0;
+  #state: State = 'silent';
+  #blocked = false;
+  #close: Close | undefined;
+  /** The call it waits in line with. */
+  waitsFor: string | undefined;
+
+  constructor(parts: AttemptParts) {
+    this.id = parts.id;
+    this.route = parts.route;
+    this.arrivedAt = parts.arrivedAt;
+    this.#parts = parts;
+    this.#watch = parts.connection.watch(() => this.#leave());
+    // Writing to a connection that has just gone is an error of nobody's: its closing is what counts.
+    parts.response.on('error', () => {});
+    parts.response.on('drain', () => {
+      this.#blocked = false;
+      this.advance();
+    });
+  }
+
+  get flushed(): number {
+    return this.#flushed;
+  }
+
+  /** Gives the attempt the request that its call may need in the engine. */
+  keepRequest(request: EngineRequest): void {
+    this.#request = request;
+  }
+
+  /** Hands the request over, once; it is not kept here any longer. */
+  takeRequest(): EngineRequest | undefined {
+    const request = this.#request;
+    this.#request = undefined;
+    return request;
+  }
+
+  /** What the control said: which call this is, as its how-manieth attempt, and what it met. */
+  know(standing: Partial<Standing>): void {
+    Object.assign(this.#standing, standing);
+  }
+
+  /** Reads this execution's answer from its first byte on; what it read before is forgotten. */
+  listen(execution: Execution, queueMs: number): void {
+    if (this.#state !== 'silent' || this.#execution === execution) return;
+    this.#detach();
+    this.know({ execution: execution.id, queueMs });
+    this.#execution = execution;
+    execution.readers.add(this);
+    this.advance();
+  }
+
+  /** Sends what there is and the client takes. */
+  advance(): void {
+    const execution = this.#execution;
+    if (execution === undefined) return;
+    if (this.#state === 'silent') {
+      const { head } = execution;
+      if (head === undefined) return;
+      this.#begin(head.status, head.headers);
+    }
+    if (execution.state === 'whole') this.#close ??= 'whole';
+    this.#pump(execution);
+  }
+
+  /** Answers with a refusal of the gateway's own. */
+  refuse(ending: OwnEnding, terms: RefusalTerms): void {
+    if (this.#state === 'speaking') return this.cut();
+    if (this.#state !== 'silent') return;
+    const { status, headers, message } = refusal(ending, this.family, terms);
+    const body = errorBody(this.route.dialect, status, ending, message);
+    this.#answer(status, { ...headers, 'content-type': 'application/json' }, body);
+  }
+
+  /** Answers a request that was not read to its end, and gives the connection up. */
+  hangUp(reason: RejectReason): void {
+    this.#parts.response.shouldKeepAlive = false;
+    this.refuse(reason, { mayRetry: true });
+  }
+
+  /** The control ended this attempt without a delivery. */
+  end(ending: AttemptEnding): void {
+    const execution = this.#execution;
+    if (this.#state === 'silent') {
+      const error = execution?.errorAnswer;
+      if (error !== undefined) return this.#passOn(error);
+      const own = isOwnEnding(ending) ? ending : 'upstream_reset';
+      return this.refuse(own, { mayRetry: ending !== 'taken_over' });
+    }
+    if (execution === undefined || !ending.startsWith('upstream_')) return this.cut();
+    this.#close = execution.endedCleanly ? 'clean' : 'cut';
+    setTimeout(() => this.cut(), FLUSH_MS).unref();
+    this.#pump(execution);
+  }
+
+  /** Breaks the connection off: never a clean end for something that is not whole. */
+  cut(): void {
+    if (this.#state === 'gone') return;
+    this.#leaveOff();
+    const { request, response } = this.#parts;
+    // Without chunks only a reset tells a broken answer from a whole one.
+    if (request.httpVersion === '1.0') request.socket.resetAndDestroy();
+    else response.destroy();
+  }
+
+  #leave(): void {
+    this.#leaveOff();
+    this.#parts.response.destroy();
+    this.#parts.sink.left(this);
+  }
+
+  #leaveOff(): void {
+    this.#state = 'gone';
+    this.#request = undefined;
+    this.#watch.over();
+    this.#detach();
+  }
+
+  #detach(): void {
+    this.#execution?.dismiss(this);
+    this.#execution = undefined;
+  }
+
+  #begin(status: number, headers: HeaderFields): void {
+    this.#state = 'speaking';
+    const { response, sink } = this.#parts;
+    if (this.#parts.draining()) response.shouldKeepAlive = false;
+    response.writeHead(status, this.#headers(headers));
+    sink.answered(this, status);
+  }
+
+  #pump(execution: Execution): void {
+    const { response } = this.#parts;
+    while (!this.#blocked && this.#state === 'speaking') {
+      const piece = execution.broadcast.from(this.#position);
+      this.#position += piece.length;
+      const last = this.#position === execution.broadcast.length;
+      if (last && this.#close !== undefined && this.#close !== 'cut') return this.#endWith(piece);
+      if (piece.length === 0) {
+        if (this.#close === 'cut' && this.#flushed === this.#position) this.cut();
+        return;
+      }
+      this.#blocked = !response.write(piece, () => this.#wrote(piece.length));
+    }
+  }
+
+  #wrote(bytes: number): void {
+    this.#flushed += bytes;
+    const execution = this.#execution;
+    if (execution === undefined) return;
+    execution.releaseRead();
+    if (this.#close === 'cut' && this.#flushed === execution.broadcast.length) this.cut();
+  }
+
+  #endWith(piece: Buffer): void {
+    this.#state = 'ending';
+    this.#parts.response.end(piece, () => {
+      if (this.#state !== 'ending') return;
+      if (this.#close !== 'whole') return this.#leaveOff();
+      this.#state = 'gone';
+      this.#detach();
+      this.#watch.handed();
+      this.#parts.sink.handed(this);
+    });
+  }
+
+  #passOn({ status, headers, body }: ErrorAnswer): void {
+    if (body !== undefined) return this.#answer(status, headers, body);
+    const own = errorBody(
+      this.route.dialect,
+      status,
+      `upstream_${status}`,
+      'The engine broke its error off.',
+    );
+    this.#answer(status, { ...headers, 'content-type': 'application/json' }, own);
+  }
+
+  #answer(status: number, headers: HeaderFields, body: Buffer): void {
+    const { response, sink } = this.#parts;
+    this.#leaveOff();
+    if (this.#parts.draining()) response.shouldKeepAlive = false;
+    response.writeHead(status, { ...this.#headers(headers), 'content-length': String(body.length) });
+    sink.answered(this, status);
+    response.end(body);
+  }
+
+  /** The accounting that goes with every answer. */
+  #headers(headers: HeaderFields): Record<string, string | string[]> {
+    const all: Record<string, string | string[]> = {};
+    for (const [name, value] of Object.entries(headers))
+      all[name] = typeof value === 'string' ? value : [...value];
+    const { call, execution, ordinal, outcome, queueMs } = this.#standing;
+    const own = {
+      'x-request-id': textOf(this.#parts.request, 'x-request-id'),
+      'x-holdfast-call': call,
+      'x-holdfast-execution': execution,
+      'x-holdfast-attempt': ordinal,
+      'x-holdfast-outcome': outcome,
+      'x-holdfast-queue-ms': queueMs === undefined ? undefined : Math.round(queueMs),
+    };
+    for (const [name, value] of Object.entries(own)) if (value !== undefined) all[name] = String(value);
+    return all;
+  }
+}

@@ -1,0 +1,207 @@
+/** Carries the control's verdicts out over sockets: the one place where attempts, calls and executions meet. */
+
+import { assert, unreachable } from '../../core/assert.js';
+import type { Control } from '../../core/control/control.js';
+import { Driver } from '../../core/control/driver.js';
+import type { ControlEvent } from '../../core/control/event.js';
+import type { Verdict } from '../../core/control/verdict.js';
+import type { Clock } from '../../core/time/clock.js';
+import type { Attempt, AttemptSink } from './attempt.js';
+import type { GatewayConfig } from './config.js';
+import { Execution } from './execution.js';
+import type { Observer } from './observer.js';
+import type { Dialect } from './routes.js';
+import type { EngineRequest, Upstream } from './upstream.js';
+
+export interface CarrierParts {
+  readonly config: GatewayConfig;
+  readonly control: Control;
+  readonly clock: Clock;
+  readonly observer: Observer;
+  readonly upstream: Upstream;
+}
+
+interface Kept {
+  readonly request: EngineRequest;
+  readonly dialect: Dialect;
+}
+
+/** A call that waits in line: its request, and who waits with it. */
+interface Waiting extends Kept {
+  readonly listeners: Set<Attempt>;
+}
+
+interface Running {
+  readonly execution: Execution;
+  readonly startedAt: number;
+}
+
+export class Carrier implements AttemptSink {
+  readonly #parts: CarrierParts;
+  readonly #driver: Driver;
+  readonly #attempts = new Map<string, Attempt>();
+  readonly #waiting = new Map<string, Waiting>();
+  /** Executions whose answer may still be read. */
+  readonly #executions = new Map<string, Running>();
+  #whenIdle: (() => void) | undefined;
+
+  constructor(parts: CarrierParts) {
+    this.#parts = parts;
+    this.#driver = new Driver(parts.control, parts.clock, (verdict) => this.#carry(verdict));
+  }
+
+  /** Attempts that have not ended. */
+  get live(): number {
+    return this.#attempts.size;
+  }
+
+  /** Puts an attempt before the control; its facts and its request are complete. */
+  enter(attempt: Attempt, event: Extract<ControlEvent, { kind: 'arrive' | 'reject' }>): void {
+    this.#attempts.set(attempt.id, attempt);
+    this.send(event);
+  }
+
+  send(event: ControlEvent): void {
+    this.#parts.observer.event(event, this.#parts.clock.now());
+    this.#driver.send(event);
+  }
+
+  /** Resolves once no attempt is live. */
+  async idle(): Promise<void> {
+    if (this.#attempts.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#whenIdle = resolve;
+    });
+  }
+
+  close(): void {
+    this.#driver.close();
+  }
+
+  handed(attempt: Attempt): void {
+    this.send({ kind: 'handed', attempt: attempt.id });
+  }
+
+  left(attempt: Attempt): void {
+    this.send({ kind: 'leave', attempt: attempt.id });
+  }
+
+  answered(attempt: Attempt, status: number): void {
+    this.#parts.observer.answered(attempt.id, status);
+  }
+
+  #carry(verdict: Verdict): void {
+    this.#parts.observer.verdict(verdict, this.#parts.clock.now());
+    switch (verdict.kind) {
+      case 'decided':
+        return this.#attempts.get(verdict.attempt)?.know({ call: verdict.call });
+      case 'queue':
+        return this.#queue(verdict);
+      case 'drop':
+        this.#waiting.delete(verdict.call);
+        return;
+      case 'start':
+        return this.#start(verdict);
+      case 'attach':
+        return this.#attach(verdict);
+      case 'refuse':
+        return this.#attempts.get(verdict.attempt)?.refuse(verdict.reason, verdict);
+      case 'end':
+        return this.#attempts.get(verdict.attempt)?.end(verdict.ending);
+      case 'cancel':
+      case 'forget':
+        return this.#forget(verdict.execution);
+      case 'seal':
+        return this.#executions.get(verdict.execution)?.execution.seal();
+      case 'attempt-ended':
+        return this.#attemptEnded(verdict.attempt);
+      case 'execution-ended':
+        if (verdict.ending.startsWith('failed_')) this.#executions.delete(verdict.execution);
+        return;
+      case 'call-ended':
+      case 'wasted':
+      case 'warn':
+        return;
+      default:
+        return unreachable(verdict);
+    }
+  }
+
+  #queue({ call, attempt }: Extract<Verdict, { kind: 'queue' }>): void {
+    this.#waiting.set(call, { ...this.#requestOf(attempt), listeners: new Set() });
+  }
+
+  #start({ call, execution: id, attempt }: Extract<Verdict, { kind: 'start' }>): void {
+    const waiting = this.#waiting.get(call);
+    this.#waiting.delete(call);
+    const { request, dialect } = waiting ?? this.#requestOf(attempt);
+    const { upstream, clock, config } = this.#parts;
+    const startedAt = clock.now();
+    const execution = new Execution(request, {
+      id,
+      dialect,
+      upstream,
+      timeouts: config.upstreamTimeouts,
+      clock,
+      say: (event) => this.send(event),
+      grown: (grown) => this.#cutLaggards(grown),
+    });
+    this.#executions.set(id, { execution, startedAt });
+    for (const listener of waiting?.listeners ?? []) this.#listen(listener, { execution, startedAt });
+  }
+
+  #attach({ attempt: id, call, execution, outcome, ordinal }: Extract<Verdict, { kind: 'attach' }>): void {
+    const attempt = this.#attempts.get(id);
+    if (attempt === undefined) return;
+    attempt.know({ call, outcome, ordinal });
+    attempt.takeRequest();
+    this.#stopWaiting(attempt);
+    const running = execution === undefined ? undefined : this.#executions.get(execution);
+    if (running !== undefined) return this.#listen(attempt, running);
+    attempt.waitsFor = call;
+    this.#waiting.get(call)?.listeners.add(attempt);
+  }
+
+  #stopWaiting(attempt: Attempt): void {
+    if (attempt.waitsFor !== undefined) this.#waiting.get(attempt.waitsFor)?.listeners.delete(attempt);
+    attempt.waitsFor = undefined;
+  }
+
+  #listen(attempt: Attempt, { execution, startedAt }: Running): void {
+    attempt.listen(execution, Math.max(0, startedAt - attempt.arrivedAt));
+  }
+
+  #requestOf(id: string): Kept {
+    const attempt = this.#attempts.get(id);
+    const request = attempt?.takeRequest();
+    assert(attempt !== undefined && request !== undefined, `attempt ${id} has no request to start with`);
+    return { request, dialect: attempt.route.dialect };
+  }
+
+  #cutLaggards(execution: Execution): void {
+    const { readerBytes } = this.#parts.config;
+    for (const reader of execution.readers) {
+      const behind = execution.broadcast.length - reader.flushed;
+      if (behind > readerBytes) this.send({ kind: 'lag', attempt: reader.id });
+    }
+    execution.releaseRead();
+  }
+
+  /** Nobody may read it any more: a connection that still does is cut, and the memory is overwritten. */
+  #forget(id: string): void {
+    const execution = this.#executions.get(id)?.execution;
+    if (execution === undefined) return;
+    this.#executions.delete(id);
+    for (const reader of execution.readers) reader.cut();
+    execution.cancel();
+    execution.broadcast.wipe();
+  }
+
+  #attemptEnded(id: string): void {
+    const attempt = this.#attempts.get(id);
+    if (attempt === undefined) return;
+    this.#attempts.delete(id);
+    this.#stopWaiting(attempt);
+    if (this.#attempts.size === 0) this.#whenIdle?.();
+  }
+}

@@ -1,0 +1,270 @@
+/** One piece of work in the engine: its request, its answer as it comes, and the readers that wait for it. */
+
+import type { ControlEvent } from '../../core/control/event.js';
+import type { Failure } from '../../core/control/words.js';
+import type { Cancel, Clock } from '../../core/time/clock.js';
+import { type Answer, answerOf } from './answer.js';
+import { Broadcast } from './broadcast.js';
+import type { UpstreamTimeouts } from './config.js';
+import type { EngineError } from './engine-error.js';
+import { answerHeaders, type HeaderFields, mediaType } from './headers.js';
+import type { Dialect } from './routes.js';
+import type { EngineRequest, Exchange, Headers, LetGo, Upstream } from './upstream.js';
+
+/** Of an engine's error answer, more than this is not passed on. */
+const ERROR_BODY_BYTES = 1024 * 1024;
+/** After its status, an engine's error answer has this long to arrive; after its last event, a stream to end. */
+const CLOSING_MS = 5_000;
+
+/** An error that the engine itself said, to be passed on as it is. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: HeaderFields;
+  /** Absent when it did not arrive in full. */
+  readonly body?: Buffer | undefined;
+}
+
+/** Whoever reads an execution's answer. */
+export interface Reader {
+  readonly id: string;
+  /** Bytes that are out of our hands: handed to the system, or never to be. */
+  readonly flushed: number;
+  /** Something has changed: the head is there, bytes came, the answer ended. Called once a turn. */
+  advance(): void;
+  /** Breaks its client's connection off; it reads no more. */
+  cut(): void;
+}
+
+export type ExecutionEvent = Extract<ControlEvent, { kind: 'first-byte' | 'chunk' | 'finish' | 'fail' }>;
+
+export interface ExecutionParts {
+  readonly id: string;
+  readonly dialect: Dialect;
+  readonly upstream: Upstream;
+  readonly timeouts: UpstreamTimeouts;
+  readonly clock: Clock;
+  readonly say: (event: ExecutionEvent) => void;
+  /** Called after bytes were added to a sealed answer. */
+  readonly grown: (execution: Execution) => void;
+}
+
+/** `silent`: nothing a client may see; `speaking`; `whole`: all of a 2xx answer; `failed`. */
+type State = 'silent' | 'speaking' | 'whole' | 'failed';
+
+export class Execution implements Exchange {
+  readonly id: string;
+  readonly broadcast = new Broadcast();
+  readonly readers = new Set<Reader>();
+  readonly #parts: ExecutionParts;
+  readonly #letGo: LetGo;
+  #state: State = 'silent';
+  #status = 0;
+  #headers: HeaderFields = {};
+  #answer: Answer | undefined;
+  #errorPieces: Buffer[] | undefined;
+  #errorAnswer: ErrorAnswer | undefined;
+  #endedCleanly = false;
+  #unsaid = 0;
+  #sealed = false;
+  #scheduled = false;
+  #timer: Cancel = () => {};
+
+  /** Sends `request` at once. It is not kept: the answer may be needed for much longer. */
+  constructor(request: EngineRequest, parts: ExecutionParts) {
+    this.id = parts.id;
+    this.#parts = parts;
+    this.#arm(parts.timeouts.firstByteMs);
+    const headers = [...request.headers, 'x-request-id', parts.id];
+    this.#letGo = parts.upstream.send({ ...request, headers }, this);
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  /** Status and headers of the answer, once a client may see them. */
+  get head(): { readonly status: number; readonly headers: HeaderFields } | undefined {
+    const begun = this.#state === 'speaking' || this.#state === 'whole';
+    return begun ? { status: this.#status, headers: this.#headers } : undefined;
+  }
+
+  get errorAnswer(): ErrorAnswer | undefined {
+    return this.#errorAnswer;
+  }
+
+  /** The engine ended its answer properly, even if that answer is not a good one. */
+  get endedCleanly(): boolean {
+    return this.#endedCleanly;
+  }
+
+  get sealed(): boolean {
+    return this.#sealed;
+  }
+
+  seal(): void {
+    this.#sealed = true;
+    this.releaseRead();
+  }
+
+  /** Lets go of what every reader of a sealed answer has behind it. */
+  releaseRead(): void {
+    if (!this.#sealed) return;
+    let least = this.broadcast.length;
+    for (const reader of this.readers) least = Math.min(least, reader.flushed);
+    this.broadcast.release(least);
+  }
+
+  /** This reader reads no more, and none of our memory is on its way to it. */
+  dismiss(reader: Reader): void {
+    this.readers.delete(reader);
+    if (this.#state === 'failed' && this.readers.size === 0) this.broadcast.wipe();
+    else this.releaseRead();
+  }
+
+  /** Destroys the engine connection. Nothing is said any more. */
+  cancel(): void {
+    this.#state = this.#state === 'whole' ? 'whole' : 'failed';
+    this.#timer();
+    this.#letGo();
+  }
+
+  onHead(status: number, headers: Headers): void {
+    this.#status = status;
+    this.#headers = answerHeaders(headers);
+    if (status >= 300) {
+      this.#errorPieces = [];
+      this.#arm(CLOSING_MS);
+      return;
+    }
+    this.#answer = answerOf(this.#parts.dialect, { ...headersOf(headers) });
+    if (mediaType(this.#headers['content-type']) === 'text/event-stream') {
+      const { 'content-length': _length, ...rest } = this.#headers;
+      this.#headers = rest;
+    }
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#errorPieces !== undefined) return this.#keepError(chunk);
+    const answer = this.#answer;
+    if (answer === undefined || this.#over) return;
+    answer.feed(chunk);
+    this.broadcast.append(chunk);
+    this.#unsaid += chunk.length;
+    if (answer.failedFirst !== undefined) return this.#failFirst(answer);
+    if (!answer.begun) return;
+    if (this.#state === 'silent') {
+      this.#state = 'speaking';
+      this.#parts.say({ kind: 'first-byte', execution: this.id });
+    }
+    this.#arm(this.#parts.timeouts.idleMs);
+    const bytes = this.#unsaid;
+    this.#unsaid = 0;
+    this.#parts.say({ kind: 'chunk', execution: this.id, bytes });
+    if (answer.whole) this.#close(answer);
+    else if (this.#sealed) this.#parts.grown(this);
+    this.#schedule();
+  }
+
+  onEnd(): void {
+    this.#timer();
+    if (this.#errorPieces !== undefined) return this.#failStatus(Buffer.concat(this.#errorPieces));
+    const answer = this.#answer;
+    if (answer === undefined || this.#over) return;
+    const whole = answer.end();
+    if (whole || answer.failedLater !== undefined) this.#conclude(answer);
+    else this.#fail(this.#state === 'silent' ? 'reset' : 'truncated');
+  }
+
+  onFailure(failure: Extract<Failure, 'refused' | 'reset' | 'malformed'>): void {
+    this.#timer();
+    if (this.#errorPieces !== undefined) return this.#failStatus(undefined);
+    if (this.#over) return;
+    this.#fail(failure === 'reset' && this.#state === 'speaking' ? 'truncated' : failure);
+  }
+
+  get #over(): boolean {
+    return this.#state === 'whole' || this.#state === 'failed';
+  }
+
+  /** The answer is all there; what the connection still says is waited for only so that it can be used again. */
+  #close(answer: Answer): void {
+    this.#arm(CLOSING_MS);
+    this.#conclude(answer);
+  }
+
+  #conclude(answer: Answer): void {
+    this.#endedCleanly = true;
+    const usage = answer.usage();
+    if (answer.failedLater !== undefined) {
+      this.#keepEventError(answer.failedLater);
+      this.#fail('error_event', answer.failedLater.status, usage);
+      return;
+    }
+    this.#state = 'whole';
+    this.#parts.say({ kind: 'finish', execution: this.id, usage });
+    this.#schedule();
+  }
+
+  #failFirst(answer: Answer): void {
+    const error = answer.failedFirst;
+    if (error === undefined) return;
+    this.#keepEventError(error);
+    this.broadcast.wipe();
+    this.#arm(CLOSING_MS);
+    this.#fail('error_event', error.status, answer.usage());
+  }
+
+  /** For whoever has seen nothing yet: the error with the status that it should have had. */
+  #keepEventError({ status, body }: EngineError): void {
+    const headers = { ...this.#headers, 'content-type': 'application/json' };
+    this.#errorAnswer = { status, headers, body };
+  }
+
+  #failStatus(body: Buffer | undefined): void {
+    this.#errorPieces = undefined;
+    this.#errorAnswer = { status: this.#status, headers: this.#headers, body };
+    this.#fail(this.#status >= 500 ? 'status_5xx' : 'status_4xx', this.#status);
+  }
+
+  #fail(failure: Failure, status?: number, usage = this.#answer?.usage()): void {
+    this.#state = 'failed';
+    this.#parts.say({ kind: 'fail', execution: this.id, failure, status, usage });
+    this.#schedule();
+  }
+
+  #keepError(chunk: Buffer): void {
+    const pieces = this.#errorPieces ?? [];
+    pieces.push(chunk);
+    if (pieces.reduce((sum, piece) => sum + piece.length, 0) <= ERROR_BODY_BYTES) return;
+    this.#timer();
+    this.#letGo();
+    this.#failStatus(undefined);
+  }
+
+  /** One timer at a time: for the first byte, the next one, or the end of what is over. 0: none. */
+  #arm(ms: number): void {
+    this.#timer();
+    this.#timer = ms > 0 ? this.#parts.clock.after(ms, () => this.#late()) : () => {};
+  }
+
+  #late(): void {
+    this.#letGo();
+    if (this.#errorPieces !== undefined) this.#failStatus(undefined);
+    else if (!this.#over) this.#fail('timeout');
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    process.nextTick(() => {
+      this.#scheduled = false;
+      for (const reader of this.readers) reader.advance();
+    });
+  }
+}
+
+function headersOf(headers: Headers): HeaderFields {
+  const known: Record<string, string | readonly string[]> = {};
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) known[name] = value;
+  return known;
+}

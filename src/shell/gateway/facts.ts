@@ -1,0 +1,78 @@
+/** Turns one request whose body has been read into what the control needs to know about it. */
+
+import type { IncomingMessage } from 'node:http';
+import type { AttemptFacts } from '../../core/control/event.js';
+import type { Members } from './canonical.js';
+import type { GatewayConfig } from './config.js';
+import { deadlinesOf } from './deadline-headers.js';
+import { fingerprint, VERSION_HEADERS, veil } from './fingerprint.js';
+import { textOf, valuesOf } from './headers.js';
+import { identityOf } from './identity.js';
+import type { Route } from './routes.js';
+
+const LONGEST_MODEL = 256;
+
+/** What facts are read with: the settings, the wall clock, the veil's secret. */
+export interface FactsParts {
+  readonly config: GatewayConfig;
+  /** Milliseconds since 1970. */
+  readonly wallClock: () => number;
+  readonly secret: Uint8Array;
+}
+
+/** The facts of a request of a recognised route. */
+export function factsOf(
+  request: IncomingMessage,
+  route: Route,
+  body: Buffer,
+  { config, wallClock, secret }: FactsParts,
+): AttemptFacts {
+  const print = fingerprint({
+    method: request.method ?? '',
+    target: request.url ?? '',
+    versions: Object.fromEntries(VERSION_HEADERS.map((name) => [name, valuesOf(request, name)])),
+    body,
+  });
+  const deadlines = deadlinesOf(request, config.deadlineHeader, wallClock());
+  return {
+    ...identityOf(request, config, secret),
+    ...saidInBody(print.members ?? looselyRead(body)),
+    route: route.path,
+    fingerprint: veil(secret, 'fingerprint', print.hash),
+    bodyBytes: body.length,
+    noStore: /(?:^|,)\s*no-store\s*(?:,|$)/i.test(textOf(request, 'cache-control') ?? ''),
+    cancelOnLeave: textOf(request, 'x-holdfast-cancel-on-leave')?.toLowerCase() === 'true',
+    explicitDeadlineMs: deadlines.explicitMs,
+    announcedDeadlineMs: deadlines.announcedMs,
+  };
+}
+
+function saidInBody(members: Members): Pick<AttemptFacts, 'model' | 'stream' | 'stateful'> {
+  const model = members.get('model') ?? '';
+  const set = (name: string): boolean => (members.get(name) ?? 'null') !== 'null';
+  return {
+    model: model.startsWith('"') ? (JSON.parse(model) as string).slice(0, LONGEST_MODEL) : '',
+    stream: members.get('stream') === 'true',
+    stateful:
+      members.get('store') === 'true' ||
+      members.get('background') === 'true' ||
+      set('previous_response_id') ||
+      set('conversation'),
+  };
+}
+
+/** A body without a canonical form may still be read by the engine (a key twice: its last value). */
+function looselyRead(body: Buffer): Members {
+  const members = new Map<string, string>();
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    if (typeof value !== 'object' || value === null) return members;
+    for (const name of ['model', 'stream', 'store', 'background', 'previous_response_id', 'conversation']) {
+      const member = (value as Record<string, unknown>)[name];
+      if (member !== undefined) members.set(name, JSON.stringify(member));
+    }
+  } catch {
+    return members;
+  }
+  return members;
+}

@@ -1,0 +1,81 @@
+/** Which headers cross the gateway, and which belong to one connection only. */
+
+import type { IncomingMessage } from 'node:http';
+
+/** Header names in lower case with their values; several values of one name are a list. */
+export type HeaderFields = Readonly<Record<string, string | readonly string[]>>;
+
+/** RFC 9110 §7.6.1, and the two older names that still turn up. */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** The gateway's own: `host` and `content-length` follow from what it sends, `expect` is answered here. */
+const REWRITTEN = new Set(['host', 'content-length', 'expect']);
+
+/** Of an attempt: the engine gets an id an execution, plain bytes, and none of the words meant for the gateway. */
+const NOT_FOR_THE_ENGINE = new Set(['accept-encoding', 'x-request-id', 'x-holdfast-cancel-on-leave']);
+
+/** The names that a `Connection` header declares hop-by-hop, in lower case. */
+function declared(connection: string | undefined): Set<string> {
+  const names = (connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  return new Set(names.filter((name) => name !== ''));
+}
+
+/** The request's headers as it may be sent on, as a flat list of names and values in their order. */
+export function forwarded(request: IncomingMessage, dropped: ReadonlySet<string>): string[] {
+  const local = declared(request.headers.connection);
+  const raw = request.rawHeaders;
+  const kept: string[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = raw[at] as string;
+    const lower = name.toLowerCase();
+    if (HOP_BY_HOP.has(lower) || REWRITTEN.has(lower) || local.has(lower) || dropped.has(lower)) continue;
+    kept.push(name, raw[at + 1] as string);
+  }
+  return kept;
+}
+
+/** Headers for the engine of an execution's request; its `X-Request-Id` is added when the execution starts. */
+export function forwardedToEngine(request: IncomingMessage): string[] {
+  return [...forwarded(request, NOT_FOR_THE_ENGINE), 'accept-encoding', 'identity'];
+}
+
+/** The headers of an engine's answer that may go to a client. */
+export function answerHeaders(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): HeaderFields {
+  const connection = headers['connection'];
+  const local = declared(Array.isArray(connection) ? connection.join(',') : connection);
+  const kept: Record<string, string | readonly string[]> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || HOP_BY_HOP.has(name) || local.has(name)) continue;
+    kept[name] = value;
+  }
+  return kept;
+}
+
+/** All values a request gives for a header name (lower case), in their order; Node's merged view drops some. */
+export function valuesOf(request: IncomingMessage, name: string): string[] {
+  return request.headersDistinct[name] ?? [];
+}
+
+/** The first value of a header, unless it is absent or blank. */
+export function textOf(request: IncomingMessage, name: string): string | undefined {
+  const value = valuesOf(request, name)[0]?.trim();
+  return value === undefined || value === '' ? undefined : value;
+}
+
+/** `Content-Type` without its parameters, in lower case. */
+export function mediaType(value: string | readonly string[] | undefined): string {
+  const text = typeof value === 'string' ? value : (value?.[0] ?? '');
+  return (text.split(';', 1)[0] ?? '').trim().toLowerCase();
+}

@@ -1,0 +1,101 @@
+/** Who asks, and which call a request says it belongs to. */
+
+import type { IncomingMessage } from 'node:http';
+import type { Anonymous } from './config.js';
+import { veil } from './fingerprint.js';
+import { textOf, valuesOf } from './headers.js';
+
+export interface IdentitySettings {
+  readonly anonymous: Anonymous;
+  readonly tenantHeaders: readonly string[];
+  readonly endUserHeader?: string | undefined;
+  readonly keyHeaders: readonly string[];
+  readonly sessionHeaders: readonly string[];
+}
+
+export interface Identity {
+  readonly tenant: string;
+  readonly shareable: boolean;
+  readonly key?: string | undefined;
+  readonly traceparent?: string | undefined;
+  readonly retryCount?: number | undefined;
+  readonly session?: string | undefined;
+  readonly userAgent: string;
+  readonly address: string;
+}
+
+const CREDENTIALS = ['authorization', 'x-api-key', 'api-key'];
+const LONGEST_USER_AGENT = 256;
+const COUNT = /^\d{1,4}$/;
+/** A version, a trace id, a span id and flags; ids of zeros alone name nothing. */
+const TRACEPARENT = /^[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-.{0,64})?$/;
+/** The structured-field string of the Idempotency-Key draft. */
+const QUOTED = /^"((?:[^"\\]|\\["\\])*)"$/;
+
+/** Reads a request's identity. Whatever is secret or unbounded is veiled under `secret`. */
+export function identityOf(
+  request: IncomingMessage,
+  settings: IdentitySettings,
+  secret: Uint8Array,
+): Identity {
+  const address = request.socket.remoteAddress ?? '';
+  const session = firstOf(request, settings.sessionHeaders);
+  const key = firstOf(request, settings.keyHeaders);
+  const traceparent = textOf(request, 'traceparent')?.toLowerCase();
+  return {
+    ...scopeOf(request, settings, secret, address),
+    key: key === undefined ? undefined : veil(secret, 'key', ...key.slice(0, 1), unquoted(key[1])),
+    traceparent: traceparent !== undefined && TRACEPARENT.test(traceparent) ? traceparent : undefined,
+    retryCount: retryCountOf(request),
+    session: session === undefined ? undefined : veil(secret, 'session', ...session),
+    userAgent: (textOf(request, 'user-agent') ?? '').slice(0, LONGEST_USER_AGENT),
+    address,
+  };
+}
+
+function scopeOf(
+  request: IncomingMessage,
+  settings: IdentitySettings,
+  secret: Uint8Array,
+  address: string,
+): Pick<Identity, 'tenant' | 'shareable'> {
+  const parts: string[] = [];
+  let credentials = 0;
+  for (const name of CREDENTIALS) {
+    const values = valuesOf(request, name);
+    credentials += values.length;
+    for (const value of values) parts.push(name, value);
+  }
+  let shareable = true;
+  if (credentials === 0) {
+    parts.push('anonymous', settings.anonymous === 'shared' ? '' : address);
+    shareable = settings.anonymous !== 'none';
+  }
+  for (const name of settings.tenantHeaders) parts.push(name, ...valuesOf(request, name), '');
+  if (settings.endUserHeader !== undefined) {
+    const user = textOf(request, settings.endUserHeader);
+    if (user === undefined) shareable = false;
+    parts.push('end user', user ?? '');
+  }
+  return { tenant: veil(secret, 'tenant', ...parts), shareable };
+}
+
+/** The first of these headers that the request has: its name and value. */
+function firstOf(request: IncomingMessage, names: readonly string[]): readonly [string, string] | undefined {
+  for (const name of names) {
+    const value = textOf(request, name);
+    if (value !== undefined) return [name, value];
+  }
+  return undefined;
+}
+
+/** The text of a structured-field string, or the text as it is. */
+export function unquoted(value: string): string {
+  const [, inner] = QUOTED.exec(value) ?? [];
+  return inner === undefined ? value : inner.replace(/\\(["\\])/g, '$1');
+}
+
+function retryCountOf(request: IncomingMessage): number | undefined {
+  const text = textOf(request, 'x-stainless-retry-count');
+  return text !== undefined && COUNT.test(text) ? Number(text) : undefined;
+}

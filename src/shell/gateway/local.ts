@@ -1,0 +1,39 @@
+/** What the gateway answers about itself, without ever asking the engine: health, readiness, metrics. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { EXPOSITION_CONTENT_TYPE } from '../../core/meter/exposition.js';
+import { pathOf } from './routes.js';
+
+export interface LocalParts {
+  readonly draining: () => boolean;
+  readonly metricsText: () => string;
+}
+
+/** Answers GET and HEAD of the gateway's own paths; false when the request is not for one of them. */
+export function answerLocally(
+  request: IncomingMessage,
+  response: ServerResponse,
+  parts: LocalParts,
+): boolean {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return false;
+  switch (pathOf(request.url ?? '')) {
+    case '/health':
+    case '/livez':
+      say(response, 200, 'text/plain; charset=utf-8', 'ok\n');
+      return true;
+    case '/readyz':
+      if (parts.draining()) say(response, 503, 'text/plain; charset=utf-8', 'draining\n');
+      else say(response, 200, 'text/plain; charset=utf-8', 'ok\n');
+      return true;
+    case '/metrics':
+      say(response, 200, EXPOSITION_CONTENT_TYPE, parts.metricsText());
+      return true;
+    default:
+      return false;
+  }
+}
+
+function say(response: ServerResponse, status: number, type: string, text: string): void {
+  response.writeHead(status, { 'content-type': type, 'content-length': String(Buffer.byteLength(text)) });
+  response.end(text);
+}

@@ -1,0 +1,73 @@
+/** Whatever is not an attempt of a call goes to the engine and back as it is, and dies with its client. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import type { UpstreamTimeouts } from './config.js';
+import { errorBody } from './error-body.js';
+import { answerHeaders, forwarded, type HeaderFields } from './headers.js';
+import { refusal } from './refusal.js';
+import { failureOf, type Upstream } from './upstream.js';
+
+const NOTHING_DROPPED: ReadonlySet<string> = new Set();
+
+export interface PassThroughParts {
+  readonly upstream: Upstream;
+  readonly timeouts: UpstreamTimeouts;
+  /** Called once, with the status that went out, or 0 when the client left before. */
+  readonly passed: (status: number) => void;
+}
+
+/** Sends `request` on and its answer back, both as streams; a client that leaves takes the engine's work along. */
+export async function passThrough(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { upstream, timeouts, passed }: PassThroughParts,
+): Promise<void> {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  response.on('error', () => {});
+  const engine = upstream.leastBusy();
+  try {
+    const answer = await engine.pool.request({
+      path: engine.prefix + (request.url ?? '/'),
+      method: request.method ?? 'GET',
+      headers: forwarded(request, NOTHING_DROPPED),
+      body: hasBody(request) ? request : null,
+      signal: gone.signal,
+      headersTimeout: timeouts.firstByteMs,
+      bodyTimeout: timeouts.idleMs,
+    });
+    const status = answer.statusCode;
+    response.writeHead(status, written(answerHeaders(answer.headers)));
+    response.flushHeaders();
+    passed(status);
+    // It breaks off where the engine or the client does; that is all there is to say.
+    await pipeline(answer.body, response).catch(() => {});
+  } catch (error) {
+    passed(gone.signal.aborted ? 0 : answerFailure(response, error));
+  }
+}
+
+function answerFailure(response: ServerResponse, error: unknown): number {
+  const ending = `upstream_${failureOf(error)}` as const;
+  const { status, headers, message } = refusal(ending, 'unknown', { mayRetry: true });
+  const body = errorBody('openai', status, ending, message);
+  response.writeHead(status, {
+    ...headers,
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+  });
+  response.end(body);
+  return status;
+}
+
+function hasBody(request: IncomingMessage): boolean {
+  return 'transfer-encoding' in request.headers || Number(request.headers['content-length'] ?? 0) > 0;
+}
+
+function written(headers: HeaderFields): Record<string, string | string[]> {
+  const all: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers))
+    all[name] = typeof value === 'string' ? value : [...value];
+  return all;
+}

@@ -1,0 +1,253 @@
+/** The gateway as a server: it listens, tells attempts from everything else, and stops without losing answers. */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { Control } from '../../core/control/control.js';
+import { familyOf } from '../../core/control/family.js';
+import type { Ledger } from '../../core/control/ledger.js';
+import type { RejectReason } from '../../core/control/words.js';
+import type { Clock } from '../../core/time/clock.js';
+import { listenError } from '../shared/errors.js';
+import type { Log } from '../shared/log.js';
+import { Attempt } from './attempt.js';
+import { Carrier } from './carrier.js';
+import { answerClientError } from './client-error.js';
+import type { GatewayConfig } from './config.js';
+import { Connection } from './departure.js';
+import { factsOf } from './facts.js';
+import { forwardedToEngine } from './headers.js';
+import { answerLocally } from './local.js';
+import type { Metrics } from './metrics.js';
+import { observers } from './observer.js';
+import { passThrough } from './passthrough.js';
+import type { Pseudonym } from './pseudonym.js';
+import { Recorder } from './record.js';
+import { declaredBytes, readBody } from './request-body.js';
+import { type Route, recognised } from './routes.js';
+import { Upstream } from './upstream.js';
+
+/** Longer than the idle time of common load balancers, so that theirs ends a connection and never ours. */
+const KEEP_ALIVE_MS = 75_000;
+const HEADERS_MS = 60_000;
+const REQUEST_MS = 300_000;
+/** After this without a word, TCP asks whether the client's machine is still there. */
+const TCP_KEEP_ALIVE_MS = 30_000;
+/** When everything has ended, what is still on its way to clients has this long, milliseconds. */
+const FLUSH_MS = 1_000;
+
+export interface GatewayParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly pseudonym: Pseudonym;
+  /** The wall clock, milliseconds since 1970: for deadlines that are given as a date. */
+  readonly wallClock: () => number;
+  readonly randomBytes: (size: number) => Buffer;
+}
+
+export interface Gateway {
+  /** `http://host:port` as it listens. */
+  readonly url: string;
+  readonly port: number;
+  /** The control's books, to be read only. */
+  readonly ledger: Ledger;
+  /** Refuses what is new, waits for what is live up to the configured time, then closes. */
+  drain(): Promise<void>;
+  /** Ends everything now. */
+  close(): Promise<void>;
+}
+
+/** Starts a gateway and resolves when it listens; rejects with a `UserError` when it cannot. */
+export async function startGateway(config: GatewayConfig, parts: GatewayParts): Promise<Gateway> {
+  const gateway = new RunningGateway(config, parts);
+  await gateway.listen();
+  return gateway;
+}
+
+class RunningGateway implements Gateway {
+  readonly #config: GatewayConfig;
+  readonly #parts: GatewayParts;
+  readonly #secret: Buffer;
+  readonly #control: Control;
+  readonly #upstream: Upstream;
+  readonly #carrier: Carrier;
+  readonly #server: Server;
+  readonly #connections = new WeakMap<Socket, Connection>();
+  readonly #passing = new Set<Promise<void>>();
+  #draining = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(config: GatewayConfig, parts: GatewayParts) {
+    const { clock, log, metrics, pseudonym, randomBytes } = parts;
+    this.#config = config;
+    this.#parts = parts;
+    this.#secret = randomBytes(32);
+    this.#control = new Control({
+      options: config.control,
+      makeId: (of) => this.#id(of),
+      uniform: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48,
+    });
+    metrics.follow(this.#control);
+    this.#upstream = new Upstream(
+      config.upstreams.map(({ url }) => url),
+      config.upstreamTimeouts,
+    );
+    this.#carrier = new Carrier({
+      config,
+      control: this.#control,
+      clock,
+      observer: observers([metrics, new Recorder(log, pseudonym)]),
+      upstream: this.#upstream,
+    });
+    this.#server = this.#makeServer();
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    const { host } = this.#config;
+    return `http://${host.includes(':') ? `[${host}]` : host}:${this.port}`;
+  }
+
+  get ledger(): Ledger {
+    return this.#control.ledger;
+  }
+
+  async listen(): Promise<void> {
+    const { host, port } = this.#config;
+    await new Promise<void>((resolve, reject) => {
+      const fail = (cause: Error): void => {
+        const error = listenError(cause, host, port);
+        reject(error instanceof Error ? error : cause);
+      };
+      this.#server.once('error', fail);
+      this.#server.listen(port, host, () => {
+        this.#server.off('error', fail);
+        resolve();
+      });
+    });
+  }
+
+  async drain(): Promise<void> {
+    this.#draining = true;
+    this.#carrier.send({ kind: 'drain' });
+    const done = Promise.all([this.#carrier.idle(), ...this.#passing]);
+    await Promise.race([done, this.#after(this.#config.drainMs)]);
+    await this.close();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#stop();
+    return this.#closed;
+  }
+
+  async #stop(): Promise<void> {
+    this.#draining = true;
+    this.#carrier.send({ kind: 'stop' });
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    this.#server.closeIdleConnections();
+    const flushed = setTimeout(() => this.#server.closeAllConnections(), FLUSH_MS);
+    await closed;
+    clearTimeout(flushed);
+    this.#carrier.close();
+    await this.#upstream.close();
+  }
+
+  #after(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#parts.clock.after(ms, resolve);
+    });
+  }
+
+  #makeServer(): Server {
+    const server = createServer({
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+    });
+    const { clock } = this.#parts;
+    const { deliveredAfterMs } = this.#config.control;
+    // Before the server's own listener, so that a departure is seen before the server acts on it.
+    server.prependListener('connection', (socket: Socket) => {
+      this.#connections.set(socket, new Connection(socket, clock, deliveredAfterMs));
+    });
+    server.on('request', (request, response) => this.#serve(request, response));
+    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      if (declaredBytes(request) <= this.#config.requestBytes) response.writeContinue();
+      this.#serve(request, response);
+    });
+    server.on('clientError', answerClientError);
+    return server;
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#draining) response.shouldKeepAlive = false;
+    const local = {
+      draining: () => this.#draining,
+      metricsText: () => this.#parts.metrics.text(),
+    };
+    if (answerLocally(request, response, local)) return;
+    const route = recognised(request.method, request.url ?? '', this.#config.routes);
+    if (route !== undefined) void this.#attempt(request, response, route);
+    else this.#pass(request, response);
+  }
+
+  #pass(request: IncomingMessage, response: ServerResponse): void {
+    const passing = passThrough(request, response, {
+      upstream: this.#upstream,
+      timeouts: this.#config.upstreamTimeouts,
+      passed: (status) => this.#parts.metrics.passedThrough(status),
+    });
+    this.#passing.add(passing);
+    void passing.finally(() => this.#passing.delete(passing));
+  }
+
+  async #attempt(request: IncomingMessage, response: ServerResponse, route: Route): Promise<void> {
+    const connection = this.#connections.get(request.socket);
+    if (connection === undefined) return;
+    const body = await readBody(request, this.#config.requestBytes);
+    const attempt = new Attempt({
+      id: this.#id('attempt'),
+      route,
+      request,
+      response,
+      connection,
+      arrivedAt: this.#parts.clock.now(),
+      draining: () => this.#draining,
+      sink: this.#carrier,
+    });
+    if (!Buffer.isBuffer(body)) {
+      this.#reject(attempt, body === 'too_large' ? 'rejected_too_large' : 'rejected_malformed');
+      return;
+    }
+    const facts = factsOf(request, route, body, {
+      config: this.#config,
+      wallClock: this.#parts.wallClock,
+      secret: this.#secret,
+    });
+    attempt.family = familyOf(facts.userAgent);
+    attempt.keepRequest({
+      method: request.method ?? 'POST',
+      target: request.url ?? route.path,
+      headers: forwardedToEngine(request),
+      body,
+    });
+    this.#carrier.enter(attempt, { kind: 'arrive', attempt: attempt.id, facts });
+  }
+
+  #reject(attempt: Attempt, reason: RejectReason): void {
+    this.#carrier.enter(attempt, { kind: 'reject', attempt: attempt.id, reason });
+    attempt.hangUp(reason);
+  }
+
+  #id(of: 'call' | 'execution' | 'attempt'): string {
+    return `${of}-${this.#parts.randomBytes(12).toString('hex')}`;
+  }
+}

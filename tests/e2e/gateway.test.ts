@@ -1,0 +1,128 @@
+/** The gateway between a real client and a real engine: one call, one execution, one answer. */
+
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { afterEach, describe, test } from 'node:test';
+import type { GatewaySettings } from '../../src/shell/gateway/config.js';
+import { event, json, openStream, type Script } from '../support/fake-engine.js';
+import { type Rig, startRig } from '../support/gateway-rig.js';
+
+let running: Rig | undefined;
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+});
+
+async function start(script: Script, settings?: GatewaySettings): Promise<Rig> {
+  running = await startRig(script, settings);
+  return running;
+}
+
+const CHAT = { model: 'tiny', messages: [{ role: 'user', content: 'hello' }] };
+const ANSWER = { id: 'chatcmpl-1', choices: [], usage: { prompt_tokens: 22, completion_tokens: 4 } };
+
+function ask(
+  { gateway }: Rig,
+  body: unknown = CHAT,
+  headers: Record<string, string> = {},
+  path = '/v1/chat/completions',
+  signal?: AbortSignal,
+): Promise<Response> {
+  return fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer one', ...headers },
+    body: JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+describe('an answer that nothing disturbs', () => {
+  test('comes back as the engine gave it, with its accounting', async () => {
+    const rig = await start(json(ANSWER, 200, { 'x-engine': 'yes' }));
+    const answer = await ask(rig, CHAT, { 'x-request-id': 'mine' });
+    equal(answer.status, 200);
+    deepEqual(await answer.json(), ANSWER);
+    equal(answer.headers.get('x-engine'), 'yes');
+    equal(answer.headers.get('x-request-id'), 'mine');
+    equal(answer.headers.get('x-holdfast-attempt'), '0');
+    equal(answer.headers.get('x-holdfast-outcome'), 'started');
+    match(answer.headers.get('x-holdfast-call') ?? '', /^call-/);
+    match(answer.headers.get('x-holdfast-queue-ms') ?? '', /^\d+$/);
+    const call = await rig.engine.calls.next('the execution');
+    equal(call.request.headers['x-request-id'], answer.headers.get('x-holdfast-execution'));
+    equal(call.request.headers['accept-encoding'], 'identity');
+    equal(call.request.headers.authorization, 'Bearer one');
+    deepEqual(JSON.parse(call.body), CHAT);
+    const ended = await rig.verdict('execution-ended');
+    deepEqual(ended.usage, { promptTokens: 22, cachedPromptTokens: 0, completionTokens: 4 });
+    equal((await rig.verdict('attempt-ended')).ending, 'delivered');
+    equal((await rig.verdict('call-ended')).ending, 'delivered');
+  });
+
+  test('a stream goes out as it comes, and its usage is read', async () => {
+    let say: (text: string) => void = () => {};
+    const rig = await start((call) => {
+      openStream(call);
+      say = (text) => call.response.write(text);
+      say(': waiting\n\n');
+    });
+    const asked = ask(rig, { ...CHAT, stream: true });
+    await rig.engine.calls.next('the execution');
+    say(event({ choices: [{ delta: { content: 'a' } }] }));
+    const answer = await asked;
+    equal(answer.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+    const reader = answer.body?.getReader();
+    ok(reader !== undefined);
+    const first = Buffer.from((await reader.read()).value ?? []).toString();
+    equal(first, `: waiting\n\n${event({ choices: [{ delta: { content: 'a' } }] })}`);
+    say(event({ choices: [], usage: { prompt_tokens: 9, completion_tokens: 1 } }));
+    say(event('[DONE]'));
+    let rest = '';
+    for (let next = await reader.read(); !next.done; next = await reader.read())
+      rest += Buffer.from(next.value).toString();
+    ok(rest.endsWith(event('[DONE]')));
+    deepEqual((await rig.verdict('execution-ended')).usage, {
+      promptTokens: 9,
+      cachedPromptTokens: 0,
+      completionTokens: 1,
+    });
+    equal((await rig.verdict('attempt-ended')).ending, 'delivered');
+  });
+});
+
+describe('a client that gives up and comes back', () => {
+  test('before the first byte: its retry gets the answer of the execution it left', async () => {
+    const rig = await start(() => {});
+    const gaveUp = new AbortController();
+    const first = ask(rig, CHAT, {}, undefined, gaveUp.signal).catch(() => 'gone');
+    const call = await rig.engine.calls.next('the execution');
+    gaveUp.abort();
+    equal(await first, 'gone');
+    await rig.heard('leave');
+    const second = ask(rig, CHAT, { 'x-stainless-retry-count': '1' });
+    const attached = await rig.verdict('attach', 2);
+    equal(attached.outcome, 'attached');
+    json(ANSWER)(call);
+    const answer = await second;
+    deepEqual(await answer.json(), ANSWER);
+    equal(answer.headers.get('x-holdfast-attempt'), '1');
+    equal(answer.headers.get('x-holdfast-outcome'), 'attached');
+    equal(rig.engine.calls.items.length, 1);
+    equal((await rig.verdict('call-ended')).ending, 'delivered');
+  });
+
+  test('after the work was done: its retry gets the retained answer', async () => {
+    const rig = await start(() => {});
+    const gaveUp = new AbortController();
+    const first = ask(rig, CHAT, {}, undefined, gaveUp.signal).catch(() => 'gone');
+    const call = await rig.engine.calls.next('the execution');
+    gaveUp.abort();
+    await first;
+    await rig.heard('leave');
+    json(ANSWER)(call);
+    await rig.heard('finish');
+    const answer = await ask(rig);
+    deepEqual(await answer.json(), ANSWER);
+    equal(answer.headers.get('x-holdfast-outcome'), 'replayed');
+    equal(rig.engine.calls.items.length, 1);
+  });
+});

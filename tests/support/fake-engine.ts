@@ -1,0 +1,84 @@
+/** An engine whose every answer a test writes by hand, on a real socket. */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { Stream } from './promised.js';
+
+/** One request that reached the engine. */
+export interface EngineCall {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly socket: Socket;
+  readonly body: string;
+  /** Resolves when the connection is gone. */
+  readonly closed: Promise<void>;
+}
+
+export type Script = (call: EngineCall) => void;
+
+export class FakeEngine {
+  readonly calls = new Stream<EngineCall>();
+  readonly #server: Server;
+  script: Script;
+
+  private constructor(script: Script) {
+    this.script = script;
+    this.#server = createServer((request, response) => {
+      const pieces: Buffer[] = [];
+      const closed = new Promise<void>((resolve) => {
+        request.socket.once('close', () => resolve());
+      });
+      request.on('data', (piece: Buffer) => pieces.push(piece));
+      request.on('error', () => {});
+      request.on('end', () => {
+        const body = Buffer.concat(pieces).toString('utf8');
+        const call = { request, response, socket: request.socket, body, closed };
+        this.calls.push(call);
+        this.script(call);
+      });
+    });
+  }
+
+  static async start(script: Script = () => {}): Promise<FakeEngine> {
+    const engine = new FakeEngine(script);
+    await new Promise<void>((resolve) => {
+      engine.#server.listen(0, '127.0.0.1', resolve);
+    });
+    return engine;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+  }
+}
+
+/** Answers with a JSON document. */
+export function json(value: unknown, status = 200, headers: Record<string, string> = {}): Script {
+  return ({ response }) => {
+    const body = JSON.stringify(value);
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      ...headers,
+    });
+    response.end(body);
+  };
+}
+
+/** Sends status and headers of a stream of events. */
+export function openStream({ response }: EngineCall): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+  response.flushHeaders();
+}
+
+/** One event of a stream in the manner of OpenAI. */
+export function event(value: unknown): string {
+  return `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`;
+}
