@@ -154,6 +154,11 @@ describe('the import table', () => {
     equal(placeOf('src/core/time/heap.ts')?.path, 'src/core/time/');
   });
 
+  test('keeps the bench to the source and its packages', () => {
+    allowed('bench/line.ts', "import { Control } from '../src/core/control/control.js';");
+    caught('bench/line.ts', "import { ROOT } from '../tests/support/root.js';", /imports tests\/support/);
+  });
+
   test('has no row twice', () => {
     const paths = PLACES.map(({ path }) => path);
     equal(new Set(paths).size, paths.length);

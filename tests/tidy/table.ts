@@ -65,6 +65,7 @@ export const PLACES: readonly Place[] = [
     packages: [...RUNTIME_PACKAGES, 'fast-check', 'holdfast'],
     node: 'all',
   },
+  { path: 'bench/', imports: ['src/'], packages: RUNTIME_PACKAGES, node: 'all' },
   { path: 'scripts/', imports: [], node: 'all' },
 ];
 
