@@ -1,0 +1,126 @@
+/**
+ * Plays the scenes against a real vLLM 0.30.0 on this machine's CPU, with the gateway in between and without it.
+ *
+ *   npm run test:vllm -- [--arm gateway|straight|both] [--scene TEXT]… [--json FILE]
+ *
+ * Exit code 1 when a scene with the gateway fails. The arm without it shows what happens otherwise; it cannot fail.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ROOT } from '../support/root.js';
+import { startCounter } from './counter.js';
+import { type Engine, idle, startEngine } from './engine.js';
+import { startGateway } from './gateway.js';
+import { broken, observe, type Path, type Row } from './observe.js';
+import { type Load, measure, type Natural, SCENES, type Scene } from './scenes.js';
+import { table } from './table.js';
+
+type Arm = 'gateway' | 'straight';
+
+const TIMEOUT_SHARE = 0.4;
+/** A machine that others use: a scene counts only if the engine was about as fast as when it was measured. */
+const STEADY = { least: 0.6, most: 1.2 };
+const TRIES = 3;
+
+const say = (text: string): boolean => process.stderr.write(`${text}\n`);
+const measured = new Map<Load, Natural>();
+
+async function naturalOf(engine: string, load: Load): Promise<Natural> {
+  const known = measured.get(load);
+  if (known !== undefined) return known;
+  await idle(engine);
+  const fresh = await measure(engine, load);
+  measured.set(load, fresh);
+  return fresh;
+}
+
+async function playOnce(path: Path, scene: Scene, arm: Arm, tries: number): Promise<Row> {
+  const natural = await naturalOf(path.engine, scene.load);
+  const timeoutMs = Math.round(natural.ms * TIMEOUT_SHARE);
+  const seen = await observe(path, natural.promptTokens, scene.expected.waitsFor, () =>
+    scene.play(path.entry, path.engine, timeoutMs),
+  );
+  return {
+    scene: scene.name,
+    client: scene.client,
+    naturalMs: natural.ms,
+    timeoutMs,
+    calls: scene.expected.calls,
+    ...seen,
+    failures: arm === 'straight' ? [] : [...broken(seen, scene.expected), ...seen.failures],
+    tries,
+  };
+}
+
+async function play(path: Path, scene: Scene, arm: Arm): Promise<Row> {
+  for (let tries = 1; ; tries++) {
+    const row = await playOnce(path, scene, arm, tries);
+    const pace = row.neededMs / row.naturalMs;
+    const steady = pace === 0 || (pace >= STEADY.least && pace <= STEADY.most);
+    say(
+      `${arm}: ${row.scene}; ${row.client}: ${row.failures.length === 0 ? 'done' : row.failures.join('; ')}`,
+    );
+    if (row.failures.length === 0 || steady || tries === TRIES) return row;
+    say(`  the engine needed ${pace.toFixed(2)} of the measured time: measured anew, played again`);
+    measured.delete(scene.load);
+  }
+}
+
+async function playArm(engine: Engine, arm: Arm, scenes: readonly Scene[]): Promise<Row[]> {
+  const executions = await startCounter(engine.url);
+  const gateway = arm === 'gateway' ? await startGateway(executions.url) : undefined;
+  const attempts = await startCounter(gateway?.url ?? executions.url);
+  const path = { engine: engine.url, entry: attempts.url, attempts, executions };
+  try {
+    const rows = [];
+    for (const scene of scenes) rows.push(await play(path, scene, arm));
+    return rows;
+  } finally {
+    await attempts.close();
+    await gateway?.stop();
+    await executions.close();
+  }
+}
+
+const { values } = parseArgs({
+  options: {
+    arm: { type: 'string', default: 'both' },
+    scene: { type: 'string', multiple: true },
+    json: { type: 'string' },
+  },
+});
+if (!['gateway', 'straight', 'both'].includes(values.arm))
+  throw new RangeError('--arm: gateway, straight or both');
+const arms: Arm[] = values.arm === 'both' ? ['straight', 'gateway'] : [values.arm as Arm];
+const wanted = values.scene ?? [''];
+const scenes = SCENES.filter(({ name, client }) =>
+  wanted.some((text) => `${name}; ${client}`.includes(text)),
+);
+if (scenes.length === 0)
+  throw new RangeError(`--scene matches none of:\n${SCENES.map((s) => `${s.name}; ${s.client}`).join('\n')}`);
+
+if (
+  spawnSync('python3', [join(ROOT, 'tests', 'vllm', 'install.py')], { stdio: ['ignore', 2, 2] }).status !== 0
+) {
+  throw new Error('tests/vllm/install.py failed');
+}
+say('starting the engine, about a minute');
+const engine = await startEngine();
+const result: Partial<Record<Arm, Row[]>> = {};
+try {
+  // The first calls are slow: their time says nothing.
+  for (const load of ['alone', 'eight'] as const) await measure(engine.url, load);
+  for (const arm of arms) {
+    result[arm] = await playArm(engine, arm, scenes);
+    process.stdout.write(
+      `\n${arm === 'gateway' ? 'Through Holdfast' : 'Straight at the engine'}\n\n${table(result[arm])}\n`,
+    );
+  }
+} finally {
+  await engine.stop();
+}
+if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, undefined, 1)}\n`);
+process.exitCode = (result.gateway ?? []).some((row) => row.failures.length > 0) ? 1 : 0;
