@@ -21,6 +21,8 @@ const ID_WITHIN_BYTES = 4096;
 export interface Crossing {
   readonly route: string;
   readonly requestId: string | undefined;
+  /** Whether the request names its call by an `Idempotency-Key`. */
+  readonly keyed: boolean;
   readonly startedAt: number;
   bodyHash: string;
   status: number | undefined;
@@ -107,6 +109,7 @@ function begun(route: string, headers: IncomingHttpHeaders): Crossing {
   return {
     route,
     requestId: typeof requestId === 'string' ? requestId : undefined,
+    keyed: headers['idempotency-key'] !== undefined,
     startedAt: performance.now(),
     bodyHash: '',
     status: undefined,

@@ -86,8 +86,8 @@ export async function startEngine(): Promise<Engine> {
   return { url, stop };
 }
 
-/** The engine is several processes in one group, and they must not outlive this one, however it ends. */
-function killedWithUs(group: number): () => void {
+/** Kills a process group when this process ends, however it ends; answers what calls that off. */
+export function killedWithUs(group: number): () => void {
   const guard = spawn('sh', ['-c', `read -r _; kill -KILL -${group}`], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

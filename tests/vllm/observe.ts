@@ -26,6 +26,8 @@ export interface Seen {
   readonly delivered: number;
   readonly distinctIds: number;
   readonly attempts: number;
+  /** Attempts that named their call by a key. */
+  readonly keyedAttempts: number;
   /** Executions created, by the counter in front of the engine. */
   readonly executions: number;
   /** Executions that began, by `vllm:prefix_cache_queries_total` over the prompt's length. */
@@ -61,6 +63,7 @@ export interface Expected {
   readonly calls: number;
   readonly executions: number;
   readonly attemptsAtLeast: number;
+  readonly keyed: boolean;
   readonly waitsFor: 'end' | 'first byte';
 }
 
@@ -91,6 +94,7 @@ export async function observe(
     delivered: played.answers.filter((answer) => answer.delivered).length,
     distinctIds: ids.size,
     attempts: attempts.length,
+    keyedAttempts: attempts.filter((attempt) => attempt.keyed).length,
     executions: executions.length,
     began: (after.admittedTokens - before.admittedTokens - (played.otherTokens ?? 0)) / promptTokens,
     aborted: executions.filter((execution) => execution.ending !== 'complete').length,
@@ -114,6 +118,10 @@ export function broken(row: Seen, expected: Expected): string[] {
     [row.requestIds === row.executions, `${row.requestIds} execution ids for ${row.executions} executions`],
     [row.distinctIds === expected.calls, `${row.distinctIds} different answers, not ${expected.calls}`],
     [row.attempts >= expected.attemptsAtLeast, `only ${row.attempts} attempts: nothing was tried`],
+    [
+      row.keyedAttempts === (expected.keyed ? row.attempts : 0),
+      `${row.keyedAttempts} of ${row.attempts} attempts carried a key`,
+    ],
     [row.aborted === 0, `${row.aborted} executions aborted`],
   ];
   return claims.filter(([holds]) => !holds).map(([, text]) => text);

@@ -1,7 +1,7 @@
 /**
  * Plays the scenes against a real vLLM 0.30.0 on this machine's CPU, with the gateway in between and without it.
  *
- *   npm run test:vllm -- [--arm gateway|straight|both] [--scene TEXT]… [--json FILE]
+ *   npm run test:vllm -- [--arm gateway|straight|both] [--scene TEXT]… [--serve=FLAG]… [--json FILE]
  *
  * Exit code 1 when a scene with the gateway fails. The arm without it shows what happens otherwise; it cannot fail.
  */
@@ -71,7 +71,7 @@ async function play(path: Path, scene: Scene, arm: Arm): Promise<Row> {
 
 async function playArm(engine: Engine, arm: Arm, scenes: readonly Scene[]): Promise<Row[]> {
   const executions = await startCounter(engine.url);
-  const gateway = arm === 'gateway' ? await startGateway(executions.url) : undefined;
+  const gateway = arm === 'gateway' ? await startGateway(executions.url, values.serve ?? []) : undefined;
   const attempts = await startCounter(gateway?.url ?? executions.url);
   const path = { engine: engine.url, entry: attempts.url, attempts, executions };
   try {
@@ -89,6 +89,7 @@ const { values } = parseArgs({
   options: {
     arm: { type: 'string', default: 'both' },
     scene: { type: 'string', multiple: true },
+    serve: { type: 'string', multiple: true },
     json: { type: 'string' },
   },
 });

@@ -82,18 +82,16 @@ function natural(answers: readonly RawAnswer[]): Natural {
   };
 }
 
-const one = (attemptsAtLeast: number, waitsFor: Expected['waitsFor']): Expected => ({
-  calls: 1,
-  executions: 1,
-  attemptsAtLeast,
-  waitsFor,
-});
+/** What is expected of one call without a key that is tried at least twice. */
+const ONE: Expected = { calls: 1, executions: 1, attemptsAtLeast: 2, keyed: false, waitsFor: 'end' };
+/** What is expected of two calls of which one leaves and comes back, under one key. */
+const TWO: Expected = { calls: 2, executions: 2, attemptsAtLeast: 3, keyed: true, waitsFor: 'end' };
 
 const whole = (sdk: Sdk): Scene => ({
   name: '1 not streaming, timeout before the answer',
   client: sdk.name,
   load: 'alone',
-  expected: one(2, 'end'),
+  expected: ONE,
   async play(url, _engine, timeoutMs) {
     const ask = { url, prompt: prompt(), maxTokens: LONG_ANSWER, stream: false, timeoutMs };
     return { answers: [await sdk.ask(ask)] };
@@ -104,7 +102,7 @@ const streamed = (sdk: Sdk): Scene => ({
   name: '2 streaming, timeout before the first byte',
   client: sdk.name,
   load: 'queued',
-  expected: one(2, 'first byte'),
+  expected: { ...ONE, waitsFor: 'first byte' },
   async play(url, engine, timeoutMs) {
     const filled = fill(engine);
     await sleep(FILL_MS);
@@ -117,7 +115,7 @@ const RECONNECT: Scene = {
   name: '3 left after the first byte, back with its key',
   client: 'raw',
   load: 'alone',
-  expected: one(2, 'end'),
+  expected: { ...ONE, keyed: true },
   async play(url, _engine, timeoutMs) {
     const ask: RawAsk = {
       url,
@@ -139,7 +137,7 @@ const EIGHT: Scene = {
   name: '4 eight equal calls at once, all time out',
   client: OPENAI_7.name,
   load: 'eight',
-  expected: { calls: 8, executions: 8, attemptsAtLeast: 16, waitsFor: 'end' },
+  expected: { ...ONE, calls: 8, executions: 8, attemptsAtLeast: 16 },
   async play(url, _engine, timeoutMs) {
     const ask = { url, prompt: prompt(), maxTokens: EIGHTH_ANSWER, stream: false, timeoutMs };
     return { answers: await Promise.all(Array.from({ length: 8 }, () => OPENAI_7.ask(ask))) };
@@ -163,7 +161,7 @@ const ANOTHER_TENANT: Scene = {
   name: '5 another tenant: same body, key, traceparent',
   client: 'raw',
   load: 'alone',
-  expected: { calls: 2, executions: 2, attemptsAtLeast: 3, waitsFor: 'end' },
+  expected: TWO,
   play(url, _engine, timeoutMs) {
     const headers = {
       'idempotency-key': randomBytes(16).toString('hex'),
@@ -181,7 +179,7 @@ const ANOTHER_BODY: Scene = {
   name: '6 same key, another body',
   client: 'raw',
   load: 'alone',
-  expected: { calls: 2, executions: 2, attemptsAtLeast: 3, waitsFor: 'end' },
+  expected: TWO,
   play(url, _engine, timeoutMs) {
     const headers = { 'idempotency-key': randomBytes(16).toString('hex') };
     const mine = { url, body: body(prompt(), LONG_ANSWER, false), headers };
