@@ -120,11 +120,8 @@ export class Scheduler {
     }
     const execution = running[victim] as Execution;
     running.splice(victim, 1);
-    const returned = step.withdraw(execution);
-    // As in vLLM, the place in the list moves back only for a victim that had been given tokens: taking away
-    // one that had none, from before this place, makes the pass leave one out.
-    if (returned > 0) this.#position -= 1;
-    this.#budget += returned;
+    if (victim < this.#position) this.#position -= 1;
+    this.#budget += step.withdraw(execution);
     this.kv.release(execution);
     execution.status = 'preempted';
     execution.computed = 0;
@@ -139,6 +136,8 @@ export class Scheduler {
     while (this.#budget > 0 && this.#running.length < this.#options.maxNumSeqs) {
       const execution = this.#waiting.head;
       if (execution === undefined) break;
+      // A preemption in a step that was issued beside another one is followed by waiting for that other one.
+      assert(execution.inFlight === 0, `${execution.id} comes back while a step of its is in flight`);
       this.kv.lookup(execution, this.#hits);
       const cached = this.#hits.length * this.#options.blockSize;
       const tokens = Math.min(execution.tokens - cached, this.#budget);

@@ -49,6 +49,8 @@ export interface Ask {
   readonly includeUsage: boolean;
   readonly continuousUsage: boolean;
   readonly returnTokenIds: boolean;
+  /** Alternatives wanted beside each token's log probability; undefined when none is asked for. */
+  readonly logprobs: number | undefined;
   /** Completions only: the prompt's own text precedes the answer. */
   readonly echo: boolean;
 }
@@ -117,6 +119,7 @@ export function commonAsk(
     includeUsage,
     continuousUsage: includeUsage && streamOptions?.['continuous_usage_stats'] === true,
     returnTokenIds: flagOf(body, 'return_token_ids'),
+    logprobs: logprobsOf(body),
     echo: flagOf(body, 'echo'),
   };
 }
@@ -132,6 +135,14 @@ function bodyN(body: Fields): number {
   const n = numberOf(body, 'n', 1);
   if (!Number.isInteger(n) || n < 1) throw unacceptable(null, `n must be a whole number from 1, not ${n}.`);
   return n;
+}
+
+/** A completion names a number, a chat a flag and a number. */
+function logprobsOf(body: Fields): number | undefined {
+  const { logprobs, top_logprobs: top } = body;
+  if (typeof logprobs === 'number') return logprobs;
+  if (logprobs !== true) return undefined;
+  return typeof top === 'number' ? top : 0;
 }
 
 function checkSampling(body: Fields): void {

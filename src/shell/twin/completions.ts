@@ -11,6 +11,7 @@ import {
   unacceptable,
 } from './ask.js';
 import { type Choice, type Generation, usageOf } from './front.js';
+import { chatLogprobs, completionLogprobs } from './logprobs.js';
 import { encode } from './tokenizer.js';
 import { type About, type Api, frame, openaiError, type Writer } from './wire.js';
 
@@ -100,7 +101,7 @@ class CompletionWriter implements Writer {
         {
           index: choice.index,
           text,
-          logprobs: null,
+          logprobs: this.#logprobs(text, choice.text.length - text.length),
           finish_reason: choice.ended ?? null,
           stop_reason: null,
           prompt_token_ids: null,
@@ -127,7 +128,7 @@ class CompletionWriter implements Writer {
       choices: choices.map((choice) => ({
         index: choice.index,
         text: choice.text,
-        logprobs: null,
+        logprobs: this.#logprobs(choice.text, 0),
         finish_reason: choice.ended ?? null,
         stop_reason: null,
         token_ids: ask.returnTokenIds ? [...encode(choice.text)] : null,
@@ -142,6 +143,13 @@ class CompletionWriter implements Writer {
       ec_transfer_params: null,
       metrics: null,
     };
+  }
+
+  #logprobs(text: string, offset: number): object | null {
+    const { logprobs } = this.#generation.ask;
+    return logprobs === undefined
+      ? null
+      : completionLogprobs(text, logprobs, this.#about.vocabularySize, offset);
   }
 
   #head(): object {
@@ -172,7 +180,7 @@ class ChatWriter implements Writer {
     const said = {
       index: choice.index,
       delta: { content: text },
-      logprobs: null,
+      logprobs: this.#logprobs(text),
       finish_reason: choice.ended ?? null,
       ...(last ? { stop_reason: null } : {}),
       token_ids: ask.returnTokenIds ? [...encode(text)] : null,
@@ -213,7 +221,7 @@ class ChatWriter implements Writer {
           function_call: null,
           reasoning: null,
         },
-        logprobs: null,
+        logprobs: this.#logprobs(choice.text),
         finish_reason: choice.ended ?? null,
         stop_reason: null,
         token_ids: ask.returnTokenIds ? [...encode(choice.text)] : null,
@@ -256,6 +264,11 @@ class ChatWriter implements Writer {
         completion_tokens_details: null,
       },
     };
+  }
+
+  #logprobs(text: string): object | null {
+    const { logprobs } = this.#generation.ask;
+    return logprobs === undefined ? null : chatLogprobs(text, logprobs, this.#about.vocabularySize);
   }
 
   #head(object: string): object {

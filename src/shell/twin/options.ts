@@ -14,7 +14,9 @@ export interface TwinOptions extends Partial<EngineOptions> {
   readonly profile?: string | Profile;
   /** A step time of one's own, in place of the profile's. */
   readonly cost?: StepCost;
-  /** The name requests ask for; the profile's model by default. */
+  /** The model behind the name; the profile's by default. */
+  readonly model?: string;
+  /** The name requests ask for; the model by default. */
   readonly servedModelName?: string;
   /** Engine seconds per real second. */
   readonly timeScale?: number;
@@ -29,6 +31,8 @@ export interface TwinOptions extends Partial<EngineOptions> {
 export interface TwinSettings {
   readonly host: string;
   readonly port: number;
+  /** The name requests ask for, and the model behind it. */
+  readonly servedModelName: string;
   readonly model: string;
   readonly timeScale: number;
   readonly seed: number;
@@ -51,17 +55,20 @@ export function twinSettings(given: TwinOptions = {}): TwinSettings {
     maxModelLen: base.maxModelLen,
     ...engineOptionsOf(options),
   });
+  const model = options.model ?? base.model;
+  const servedModelName = options.servedModelName ?? model;
   const settings: TwinSettings = {
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
-    model: options.servedModelName ?? base.model,
+    servedModelName,
+    model,
     timeScale: options.timeScale ?? 1,
     seed: options.seed ?? 0,
     embeddings: options.embeddings ?? true,
     engine,
     cost: options.cost ?? base.cost,
     limits: {
-      model: options.servedModelName ?? base.model,
+      model: servedModelName,
       maxModelLen: engine.maxModelLen,
       vocabularySize: options.vocabularySize ?? VOCABULARY,
     },

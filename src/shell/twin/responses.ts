@@ -15,7 +15,7 @@ class ResponsesWriter implements Writer {
   constructor(generation: Generation, about: About) {
     this.#generation = generation;
     this.#about = about;
-    this.#itemId = `msg_${about.hex(16)}`;
+    this.#itemId = about.hex(16);
   }
 
   begin(): readonly string[] {
@@ -34,13 +34,11 @@ class ResponsesWriter implements Writer {
     const text = this.#generation.choices[0]?.text ?? '';
     const place = { content_index: 0, item_id: this.#itemId, output_index: 0 };
     const response = this.#response(this.#ended());
+    const item = this.#item(this.#itemId, 'completed', [part(text, null)]);
     return [
       this.#event('response.output_text.done', { ...place, logprobs: [], text }),
-      this.#event('response.content_part.done', { ...place, part: part(text, []) }),
-      this.#event('response.output_item.done', {
-        item: this.#item('completed', [part(text, [])]),
-        output_index: 0,
-      }),
+      this.#event('response.content_part.done', { ...place, part: part(text, null) }),
+      this.#event('response.output_item.done', { item: { ...item, summary: [] }, output_index: 0 }),
       this.#event('response.completed', { response }),
     ];
   }
@@ -56,7 +54,10 @@ class ResponsesWriter implements Writer {
   #start(): string[] {
     const place = { content_index: 0, item_id: this.#itemId, output_index: 0 };
     return [
-      this.#event('response.output_item.added', { item: this.#item('in_progress', []), output_index: 0 }),
+      this.#event('response.output_item.added', {
+        item: this.#item(this.#itemId, 'in_progress', []),
+        output_index: 0,
+      }),
       this.#event('response.content_part.added', { ...place, part: part('', []) }),
     ];
   }
@@ -67,8 +68,13 @@ class ResponsesWriter implements Writer {
     return frame({ ...fields, sequence_number: sequence, type }, type);
   }
 
-  #item(status: string, content: object[]): object {
-    return { id: this.#itemId, content, role: 'assistant', status, type: 'message', phase: null };
+  /** The finished response names its message anew, as vLLM does. */
+  #answer(text: string): object {
+    return this.#item(`msg_${this.#about.hex(16)}`, 'completed', [part(text, null)]);
+  }
+
+  #item(id: string, status: string, content: object[]): object {
+    return { id, content, role: 'assistant', status, type: 'message', phase: null };
   }
 
   #response(status: 'in_progress' | 'completed' | 'incomplete'): object {
@@ -82,7 +88,7 @@ class ResponsesWriter implements Writer {
       metadata: null,
       model: this.#about.model,
       object: 'response',
-      output: open ? [] : [this.#item('completed', [part(choices[0]?.text ?? '', null)])],
+      output: open ? [] : [this.#answer(choices[0]?.text ?? '')],
       parallel_tool_calls: true,
       temperature: 1,
       tool_choice: 'none',

@@ -43,7 +43,12 @@ export class Routes {
     this.#parts = parts;
     const { front, settings } = parts;
     const hex = (digits: number): string => front.hex(digits);
-    this.#about = { model: settings.model, fingerprint: `vllm-${VERSION}-${hex(8)}`, hex };
+    this.#about = {
+      model: settings.servedModelName,
+      fingerprint: `vllm-${VERSION}-${hex(8)}`,
+      vocabularySize: settings.limits.vocabularySize,
+      hex,
+    };
     this.#handlers = this.#table();
   }
 
@@ -149,7 +154,7 @@ export class Routes {
   }
 
   #models(): object {
-    const { model, limits } = this.#parts.settings;
+    const { servedModelName, model, limits } = this.#parts.settings;
     const permission = {
       id: `modelperm-${this.#about.hex(16)}`,
       object: 'model_permission',
@@ -165,7 +170,7 @@ export class Routes {
       is_blocking: false,
     };
     const card = {
-      id: model,
+      id: servedModelName,
       object: 'model',
       created: this.#startedAt,
       owned_by: 'vllm',
@@ -187,7 +192,11 @@ export class Routes {
   #metrics(response: ServerResponse): void {
     const { clock, front, meter, settings } = this.#parts;
     clock.catchUp();
-    new Reply(response).text(200, metricsText(front.engine, meter, settings.model), EXPOSITION_CONTENT_TYPE);
+    new Reply(response).text(
+      200,
+      metricsText(front.engine, meter, settings.servedModelName),
+      EXPOSITION_CONTENT_TYPE,
+    );
   }
 
   #setFault(body: Fields): object {

@@ -29,6 +29,7 @@ export interface Api {
 export interface About {
   readonly model: string;
   readonly fingerprint: string;
+  readonly vocabularySize: number;
   /** Random hexadecimal digits. */
   hex(digits: number): string;
 }
