@@ -25,7 +25,7 @@ test('flags are read by name, with a space or an equals sign', () => {
 
 test('what does not fit is refused with what would', () => {
   const cases: [string[], RegExp][] = [
-    [['--prot', '1'], /^holdfast serve knows no flag --prot; did you mean --port\?$/],
+    [['--prot', '1'], /^serve knows no flag --prot; did you mean --port\?$/],
     [['--upstreams=http://a'], /knows no flag --upstreams; did you mean --upstream\?/],
     [['--frobnicate'], /knows no flag --frobnicate; see holdfast serve --help/],
     [['-p', '1'], /knows no flag -p;/],

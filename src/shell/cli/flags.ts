@@ -79,7 +79,7 @@ function unknown(command: string, flags: Flags, name: string): UserError {
 }
 
 function wrong(command: string, what: string): UserError {
-  return new UserError('bad_usage', `holdfast ${command} ${what}`);
+  return new UserError('bad_usage', `${command} ${what}`);
 }
 
 /** The flags as `--help` lists them, one a line. */

@@ -1,0 +1,97 @@
+/** `holdfast serve`: the gateway in front of the named engines, or of a built-in twin when none is named. */
+
+import { randomBytes } from 'node:crypto';
+import { stringify } from 'yaml';
+import type { GatewayConfig } from '../gateway/config.js';
+import { fileView } from '../gateway/config-schema.js';
+import { Metrics } from '../gateway/metrics.js';
+import { ProcessMeter } from '../gateway/process-meter.js';
+import { pseudonyms } from '../gateway/pseudonym.js';
+import { type Gateway, startGateway } from '../gateway/server.js';
+import { warnings } from '../gateway/warnings.js';
+import { EXIT, type ExitCode } from '../shared/errors.js';
+import { createLog, type Log } from '../shared/log.js';
+import { SystemClock } from '../shared/system-clock.js';
+import { startTwin, type Twin } from '../twin/server.js';
+import type { Command, World } from './command.js';
+import { readFlags } from './flags.js';
+import { SERVE_FLAGS, serveConfig } from './serve-settings.js';
+import { untilStopped } from './stopping.js';
+
+/** What requests to the built-in twin ask for; the line to try, the README and its test say the same. */
+const TWIN_MODEL = 'twin';
+
+export const SERVE: Command = {
+  name: 'serve',
+  summary: 'Stands in front of inference engines and makes the work of a call happen once',
+  usage: 'holdfast serve [--upstream URL]... [--port PORT] [--config FILE] [flag]...',
+  flags: SERVE_FLAGS,
+  notes: `Flags win over LOG_LEVEL (or HOLDFAST_LOG_LEVEL), it over the file, the file over the defaults.
+The log goes to stderr, one JSON object a line. SIGTERM or SIGINT ends in order, a second one at once.
+
+Example:
+  holdfast serve --upstream http://127.0.0.1:8000
+  holdfast serve --check-config > holdfast.yaml   # every setting, as a file to start from
+`,
+  run: async (args, world): Promise<ExitCode> => {
+    const given = readFlags('serve', SERVE_FLAGS, args);
+    const config = serveConfig(given, world.env);
+    return given['check-config'] === undefined ? serve(config, world) : checked(config, world);
+  },
+};
+
+function checked(config: GatewayConfig, world: World): ExitCode {
+  for (const warning of warnings(config)) world.err(`warning: ${warning}\n`);
+  world.out(stringify(fileView(config)));
+  return EXIT.ok;
+}
+
+async function serve(named: GatewayConfig, world: World): Promise<ExitCode> {
+  const log = createLog({ level: named.log.level });
+  const twin = named.upstreams.length === 0 ? await startTwin({ servedModelName: TWIN_MODEL }) : undefined;
+  const config = twin === undefined ? named : { ...named, upstreams: [{ url: twin.url }] };
+  const meter = new ProcessMeter();
+  try {
+    const gateway = await start(config, log, meter);
+    announce(gateway, config, world, log);
+    if (twin !== undefined) world.err(lineToTry(gateway, twin));
+    return await untilStopped(world.signals, log, () => gateway.drain());
+  } finally {
+    meter.close();
+    await twin?.close();
+  }
+}
+
+function start(config: GatewayConfig, log: Log, meter: ProcessMeter): Promise<Gateway> {
+  const pseudonym = pseudonyms();
+  return startGateway(config, {
+    clock: new SystemClock(),
+    log,
+    metrics: new Metrics({ pseudonym, more: () => meter.families() }),
+    pseudonym,
+    wallClock: Date.now,
+    randomBytes,
+  });
+}
+
+/** The settings in force hold no secret, so they are said whole; what defeats itself is said apart. */
+function announce(gateway: Gateway, config: GatewayConfig, world: World, log: Log): void {
+  for (const warning of warnings(config)) log.warn(warning);
+  log.info('listening', { url: gateway.url, version: world.version, options: fileView(config) });
+}
+
+/** The request takes the twin two to three seconds and its client leaves after one, so that a retry is seen to attach. */
+function lineToTry({ url }: Gateway, twin: Twin): string {
+  return `
+holdfast listens on ${url}, in front of a built-in twin of an engine on ${twin.url}
+(no --upstream was named). Ask for more than curl is willing to wait for, and see its retry attach:
+
+  curl --silent --show-error --include --max-time 1 --retry 3 \\
+    ${url}/v1/chat/completions \\
+    --header 'Content-Type: application/json' \\
+    --data '{"model": "${TWIN_MODEL}", "max_tokens": 300, "ignore_eos": true, "messages": [{"role": "user", "content": "Hold fast."}]}'
+
+  curl --silent ${url}/metrics | grep -E '^holdfast_(calls|attempts|executions)_total'
+
+`;
+}
