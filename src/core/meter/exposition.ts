@@ -75,8 +75,10 @@ export function numberText(value: number): string {
   return Number.isInteger(value) ? `${value}.0` : String(value);
 }
 
+/** Labels in alphabetical order, as Prometheus' own clients write them. */
 function labelText(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
+  const sorted = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const pairs = sorted.map(([name, value]) => `${name}="${escapeLabel(value)}"`);
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 

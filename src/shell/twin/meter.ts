@@ -18,6 +18,7 @@ const PER_REQUEST = [
 ];
 const ITERATION = [1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
 const SAMPLES = [1, 2, 5, 10, 20];
+const PREEMPTIONS = [1, 2, 3, 4, 5, 10, 20];
 
 /** 1, 2 and 5 times powers of ten, up to `most`. */
 export function roundBounds(most: number): number[] {
@@ -61,7 +62,7 @@ export class FrontMeter implements EngineObserver {
       request_inference_time_seconds: new Histogram(PER_REQUEST),
       request_prefill_time_seconds: new Histogram(PER_REQUEST),
       request_decode_time_seconds: new Histogram(PER_REQUEST),
-      request_num_preemptions: new Histogram(SAMPLES),
+      request_num_preemptions: new Histogram(PREEMPTIONS),
       request_prefill_kv_computed_tokens: new Histogram(tokens),
     };
   }

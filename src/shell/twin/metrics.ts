@@ -13,16 +13,26 @@ import type { FrontMeter } from './meter.js';
 
 type Series = readonly [value: number, labels?: Labels];
 
-/** The whole exposition. */
-export function metricsText(engine: Engine, meter: FrontMeter, model: string): string {
+/** The whole exposition; `startedAt` is in Unix seconds. */
+export function metricsText(engine: Engine, meter: FrontMeter, model: string, startedAt: number): string {
   const labels = { engine: '0', model_name: model };
+  const counted = [...counters(engine, labels), ...histograms(meter, labels)];
   return writeExposition([
     ...gauges(engine, labels),
-    ...counters(engine, labels),
-    ...histograms(meter, labels),
+    ...counted.flatMap((family) => [family, created(family, startedAt)]),
     cacheConfig(engine),
     ...truth(engine),
   ]);
+}
+
+/** When a counter or histogram began, one gauge a series, as vLLM's client library adds it. */
+function created(family: Family, startedAt: number): Family {
+  const name = `${family.name.replace(family.type === 'counter' ? /_total$/ : /$/, '')}_created`;
+  const series = family.samples.filter(
+    ({ name: own }) => own === family.name || own === `${family.name}_count`,
+  );
+  const samples = series.map(({ labels }) => sample(name, startedAt, labels));
+  return { name, type: 'gauge', help: family.help, samples };
 }
 
 function gauges(engine: Engine, labels: Labels): Family[] {
@@ -62,6 +72,9 @@ function counters(engine: Engine, labels: Labels): Family[] {
     samples: series.map(([value, extra]) => sample(`vllm:${name}_total`, value, { ...labels, ...extra })),
   });
   return [
+    counter('estimated_flops_per_gpu', 'Not estimated: 0.', [0]),
+    counter('estimated_read_bytes_per_gpu', 'Not estimated: 0.', [0]),
+    counter('estimated_write_bytes_per_gpu', 'Not estimated: 0.', [0]),
     counter('prefix_cache_queries', 'Prompt tokens looked up at admission.', [vllm.prefixCacheQueries]),
     counter('prefix_cache_hits', 'Prompt tokens found at admission.', [vllm.prefixCacheHits]),
     counter('external_prefix_cache_queries', 'Tokens looked up in another cache.', [0]),
@@ -99,15 +112,48 @@ function histograms(meter: FrontMeter, labels: Labels): Family[] {
   });
 }
 
+/** What vLLM says of caches that the twin does not model; the values of a plain server on a GPU. */
+const UNMODELLED_CACHE: Labels = {
+  _block_size_resolved: 'True',
+  cache_dtype: 'auto',
+  enable_mamba_fine_grained_prefix_cache: 'False',
+  gpu_memory_utilization: '0.92',
+  is_attention_free: 'False',
+  kv_cache_dtype_skip_layers: '[]',
+  kv_cache_layout: 'None',
+  kv_cache_memory_bytes: 'None',
+  kv_offloading_backend: 'native',
+  kv_offloading_size: 'None',
+  kv_sharing_fast_prefill: 'False',
+  mamba_block_size: 'None',
+  mamba_cache_dtype: 'auto',
+  mamba_cache_mode: 'none',
+  mamba_page_size_padded: 'None',
+  mamba_ssm_cache_dtype: 'auto',
+  num_cpu_blocks: 'None',
+  prefix_cache_retention_interval: '0',
+  prefix_caching_hash_algo: 'sha256',
+  prefix_match_unit: 'None',
+  replayssm_buffer_len: '16',
+  skip_page_size_padded: 'None',
+  sliding_window: 'None',
+  use_kda_recoverssm: 'False',
+  use_replayssm: 'False',
+  user_specified_block_size: 'True',
+  user_specified_mamba_block_size: 'False',
+};
+
 function cacheConfig(engine: Engine): Family {
   const { numGpuBlocks, blockSize, enablePrefixCaching, maxModelLen } = engine.options;
   const labels = {
+    ...UNMODELLED_CACHE,
     engine: '0',
     block_size: String(blockSize),
     enable_prefix_caching: enablePrefixCaching ? 'True' : 'False',
     kv_cache_max_concurrency: String((numGpuBlocks * blockSize) / maxModelLen),
     kv_cache_size_tokens: String(numGpuBlocks * blockSize),
     num_gpu_blocks: String(numGpuBlocks),
+    num_gpu_blocks_override: String(numGpuBlocks),
   };
   const name = 'vllm:cache_config_info';
   return { name, type: 'gauge', help: 'The KV cache in words.', samples: [sample(name, 1, labels)] };

@@ -192,11 +192,8 @@ export class Routes {
   #metrics(response: ServerResponse): void {
     const { clock, front, meter, settings } = this.#parts;
     clock.catchUp();
-    new Reply(response).text(
-      200,
-      metricsText(front.engine, meter, settings.servedModelName),
-      EXPOSITION_CONTENT_TYPE,
-    );
+    const text = metricsText(front.engine, meter, settings.servedModelName, this.#startedAt);
+    new Reply(response).text(200, text, EXPOSITION_CONTENT_TYPE);
   }
 
   #setFault(body: Fields): object {
