@@ -8,16 +8,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { keyed } from '../../src/client/keyed.js';
-import { npmInstallation } from '../support/installation.js';
-import { requirement } from '../support/requirement.js';
-
-const sdks = requirement('the official SDKs for Node', () =>
-  npmInstallation('node-sdks-keyed', [
-    'openai@7.59.0',
-    'openai6@npm:openai@6.49.0',
-    '@anthropic-ai/sdk@1.14.0',
-  ]),
-);
+import { nodeSdks } from '../support/sdks.js';
 
 interface Settings {
   readonly baseURL: string;
@@ -102,7 +93,7 @@ async function oneKeyEach<Client extends object>(
   asks: Readonly<Record<string, Ask<Client>>>,
   own: Ask<Client>,
 ): Promise<void> {
-  const folder = await sdks.met(t);
+  const folder = await nodeSdks.met(t);
   if (folder === undefined) return;
   const { keysFor, url } = await reluctantServer(t);
   const { default: Made } = (await import(
