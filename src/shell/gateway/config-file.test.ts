@@ -5,6 +5,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { UserError } from '../shared/errors.js';
 import { type GatewaySettings, gatewayConfig } from './config.js';
@@ -239,6 +240,45 @@ describe('configuration file', () => {
     assert.match(
       refusal(() => readConfigFile(path)),
       /1048577 bytes are more than 1048576/,
+    );
+  });
+
+  test('whatever a file holds, it is read or refused with words', () => {
+    const keys = fc.constantFrom(
+      'control',
+      'bounds',
+      'upstreams',
+      'url',
+      'grace',
+      'room',
+      'log',
+      '__proto__',
+      'port',
+    );
+    const tree = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom(null, 'off', 'now', '60s', '2MiB', true, 0, -1, 1.5, 1e300, 'http://a', ''),
+        fc.string(),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(keys, tie('value'), { maxKeys: 4 }),
+      ),
+    })).value;
+    const texts = fc.oneof(
+      fc.string(),
+      fc.string({ unit: fc.constantFrom(...Array.from('{}[]:,-&*!|>%@#"\'\n \tab1<')) }),
+      tree.map((value) => JSON.stringify(value)),
+      tree.map((value) => stringify(value)),
+    );
+    fc.assert(
+      fc.property(texts, (text) => {
+        try {
+          resolveConfig(readSettings(text, 'gateway.yaml'));
+        } catch (error) {
+          assert(error instanceof UserError && error.message.length > 10, String(error));
+        }
+      }),
+      { numRuns: 2_000 },
     );
   });
 });
