@@ -118,11 +118,9 @@ export class Counters {
       if (base >= execution.promptTokens) continue;
       const tokens = promptPart(execution, base + (step.tokens[at] as number)) - base;
       truth.computedPromptTokens += tokens;
+      execution.meter.promptComputed += tokens;
       if (execution.outputTokens > 0) truth.recomputedPromptTokens += tokens;
-      else {
-        execution.meter.promptComputed += tokens;
-        truth.pendingPromptTokens += tokens;
-      }
+      else truth.pendingPromptTokens += tokens;
     }
   }
 

@@ -23,10 +23,14 @@ export type TraceEvent =
       readonly at: number;
       readonly id: string;
       readonly status: ExecutionStatus;
+      /** Tokens in the KV cache, cached ones too, as far as steps have been issued. */
       readonly computedTokens: number;
+      /** Of these, in steps whose result is not processed: they run on and are dropped. */
       readonly inFlightTokens: number;
       readonly outputTokens: number;
       readonly preemptions: number;
+      /** Prompt tokens computed for it by all issued steps. */
+      readonly promptComputedTokens: number;
     }
   | {
       readonly event: 'finished';
@@ -35,7 +39,19 @@ export type TraceEvent =
       readonly step: number;
       readonly reason: FinishReason;
       readonly outputTokens: number;
+      readonly preemptions: number;
+      readonly promptComputedTokens: number;
     };
+
+/** One event as a line of JSON with snake_case names, `at` as `at_ms`; without a line feed. */
+export function traceLine(event: TraceEvent): string {
+  const { event: kind, at, ...rest } = event;
+  const fields = Object.entries(rest).map(([name, value]) => [
+    name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    value,
+  ]);
+  return JSON.stringify({ event: kind, at_ms: at, ...Object.fromEntries(fields) });
+}
 
 export type TraceSink = (event: TraceEvent) => void;
 
@@ -74,10 +90,22 @@ export class Tracer {
     this.#step = step.number;
   }
 
-  output({ id, outputTokens }: Execution, ended: FinishReason | undefined): void {
+  output(execution: Execution, ended: FinishReason | undefined): void {
+    const { id, outputTokens, preemptions, meter } = execution;
     const [at, step] = [this.#clock.now(), this.#step];
     if (outputTokens === 1) this.#sink({ event: 'first_token', at, id, step });
-    if (ended !== undefined) this.#sink({ event: 'finished', at, id, step, reason: ended, outputTokens });
+    if (ended === undefined) return;
+    const promptComputedTokens = meter.promptComputed;
+    this.#sink({
+      event: 'finished',
+      at,
+      id,
+      step,
+      reason: ended,
+      outputTokens,
+      preemptions,
+      promptComputedTokens,
+    });
   }
 
   aborted(execution: Execution): void {
@@ -90,6 +118,7 @@ export class Tracer {
       inFlightTokens: execution.inFlight,
       outputTokens: execution.outputTokens,
       preemptions: execution.preemptions,
+      promptComputedTokens: execution.meter.promptComputed,
     });
   }
 }

@@ -93,12 +93,16 @@ test('a stream opens before its first token and ends with usage and [DONE]', asy
 test('a client that leaves aborts its execution, streaming or not', async () => {
   for (const stream of [true, false]) {
     const { executionsAborted } = twin.stats();
+    // Time stands still until it has left, however slow the machine.
+    await fault({ kind: 'hang' });
     const leaving = new AbortController();
     const ask = { ...hello, max_tokens: 1_000, stream };
     const answer = post('/v1/chat/completions', ask, {}, leaving.signal).then((response) => response.text());
     await until(() => twin.stats().running === 1);
     leaving.abort();
     await assert.rejects(answer);
+    await until(() => twin.stats().live === 0);
+    await fault({ kind: 'none' });
     await until(() => twin.stats().executionsAborted === executionsAborted + 1);
     await until(() => twin.stats().running === 0);
   }
