@@ -20,10 +20,16 @@ export class FakeEngine {
   readonly calls = new Stream<EngineCall>();
   readonly #server: Server;
   script: Script;
+  /** Called when the head of a request is there, before its body; the script is not called then. */
+  onRequest: ((call: Pick<EngineCall, 'request' | 'response'>) => void) | undefined;
 
   private constructor(script: Script) {
     this.script = script;
     this.#server = createServer((request, response) => {
+      if (this.onRequest !== undefined) {
+        this.onRequest({ request, response });
+        return;
+      }
       const pieces: Buffer[] = [];
       const closed = new Promise<void>((resolve) => {
         request.socket.once('close', () => resolve());

@@ -37,10 +37,15 @@ export interface Rig {
   readonly verdicts: Stream<Verdict>;
   readonly events: Stream<ControlEvent>;
   /** The `count`-th verdict of this kind, once it was said. */
-  verdict<K extends Kind>(kind: K, count?: number): Promise<Of<K>>;
+  readonly verdict: <K extends Kind>(kind: K, count?: number) => Promise<Of<K>>;
   /** The `count`-th event of this kind, once it was heard. */
-  heard<K extends ControlEvent['kind']>(kind: K, count?: number): Promise<Extract<ControlEvent, { kind: K }>>;
-  stop(): Promise<void>;
+  readonly heard: <K extends ControlEvent['kind']>(
+    kind: K,
+    count?: number,
+  ) => Promise<Extract<ControlEvent, { kind: K }>>;
+  /** The endings of all attempts so far. */
+  readonly ledger: () => string[];
+  readonly stop: () => Promise<void>;
 }
 
 /** Starts both; the moment after the last byte is short unless the settings say otherwise. */
@@ -73,6 +78,8 @@ export async function startRig(script: Script, settings: GatewaySettings = {}): 
       (await verdicts.next(`verdict ${kind}`, (verdict) => verdict.kind === kind, count)) as never,
     heard: async (kind, count) =>
       (await events.next(`event ${kind}`, (event) => event.kind === kind, count)) as never,
+    ledger: () =>
+      verdicts.items.flatMap((verdict) => (verdict.kind === 'attempt-ended' ? [verdict.ending] : [])),
     stop: async () => {
       await gateway.close();
       await engine.stop();

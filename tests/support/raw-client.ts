@@ -83,13 +83,23 @@ export class RawClient {
 
   /** Resolves with what was received once it holds `part`. */
   async until(part: string): Promise<string> {
-    await this.#when(`text with ${JSON.stringify(part)}`, () => this.text.includes(part));
+    let looked = 0;
+    let tail = '';
+    const holds = (): boolean => {
+      const fresh = tail + Buffer.concat(this.#pieces.slice(looked)).toString('latin1');
+      looked = this.#pieces.length;
+      // What was looked through can at most hold the start of it.
+      tail = fresh.slice(-part.length);
+      return fresh.includes(part);
+    };
+    await this.#when(`text with ${JSON.stringify(part.slice(0, 80))}`, holds);
     return this.text;
   }
 
-  /** Resolves with what was received once the connection is over. */
+  /** Resolves with what was received once the other side has ended the connection, and closes it. */
   async rest(): Promise<string> {
     await this.#when('the end of the connection', () => this.#over);
+    this.socket.destroy();
     return this.text;
   }
 

@@ -74,6 +74,7 @@ class RunningGateway implements Gateway {
   readonly #server: Server;
   readonly #connections = new WeakMap<Socket, Connection>();
   readonly #passing = new Set<Promise<void>>();
+  #port = 0;
   #draining = false;
   #closed: Promise<void> | undefined;
 
@@ -103,7 +104,7 @@ class RunningGateway implements Gateway {
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return this.#port;
   }
 
   get url(): string {
@@ -125,6 +126,7 @@ class RunningGateway implements Gateway {
       this.#server.once('error', fail);
       this.#server.listen(port, host, () => {
         this.#server.off('error', fail);
+        this.#port = (this.#server.address() as AddressInfo).port;
         resolve();
       });
     });

@@ -1,0 +1,154 @@
+/** Whatever is no attempt of a call goes through as it is, both ways, and dies with its client. */
+
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { afterEach, describe, test } from 'node:test';
+import { json, type Script } from '../support/fake-engine.js';
+import { type Rig, startRig } from '../support/gateway-rig.js';
+import { answerIn, RawClient } from '../support/raw-client.js';
+
+let running: Rig | undefined;
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+});
+
+async function start(script: Script): Promise<Rig> {
+  running = await startRig(script);
+  return running;
+}
+
+describe('what is no attempt of a call', () => {
+  test('reaches the engine with its method, path, query, headers and body, and its answer comes back', async () => {
+    const rig = await start(json({ count: 5 }, 202, { 'x-engine': 'yes' }));
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const body = method === 'GET' || method === 'OPTIONS' ? null : '{"prompt":"hello"}';
+      const answer = await fetch(`${rig.gateway.url}/tokenize?x=1&y=%20`, {
+        method,
+        body,
+        headers: { 'x-mine': 'a', 'x-request-id': 'b' },
+      });
+      equal(answer.status, 202);
+      equal(answer.headers.get('x-engine'), 'yes');
+      deepEqual(await answer.json(), { count: 5 });
+      const { request, body: received } = await rig.engine.calls.next(
+        method,
+        ({ request: one }) => one.method === method,
+      );
+      deepEqual(
+        [request.url, request.headers['x-mine'], request.headers['x-request-id'], received],
+        ['/tokenize?x=1&y=%20', 'a', 'b', body ?? ''],
+      );
+    }
+    equal(rig.events.items.length, 0);
+  });
+
+  test('a GET of a call route is none, nor is a longer path', async () => {
+    const rig = await start(json([]));
+    await (await fetch(`${rig.gateway.url}/v1/chat/completions`)).text();
+    await (await fetch(`${rig.gateway.url}/v1/messages/count_tokens`, { method: 'POST', body: '{}' })).text();
+    equal(rig.engine.calls.items.length, 2);
+    equal(rig.events.items.length, 0);
+  });
+
+  test('a HEAD has headers and no body', async () => {
+    const rig = await start(({ response }) => response.writeHead(200, { 'content-length': '77' }).end());
+    const answer = await fetch(`${rig.gateway.url}/v1/models`, { method: 'HEAD' });
+    equal(answer.headers.get('content-length'), '77');
+  });
+
+  test('both bodies are streams: each side hears the other before either is done', async () => {
+    const rig = await start(() => {});
+    rig.engine.onRequest = ({ request, response }) => {
+      response.writeHead(200);
+      request.pipe(response);
+    };
+    const client = await RawClient.ask(rig.gateway.port, {
+      path: '/echo',
+      headers: { 'content-length': '8' },
+      body: 'half',
+    });
+    await client.until('half');
+    client.send('rest');
+    await client.until('rest');
+  });
+
+  test('headers of one connection only are dropped, in both directions', async () => {
+    const rig = await start(({ response }) => {
+      response.writeHead(200, {
+        connection: 'x-local',
+        'x-local': '1',
+        'x-far': '2',
+        'keep-alive': 'timeout=3',
+        'content-length': '0',
+      });
+      response.end();
+    });
+    const client = await RawClient.ask(rig.gateway.port, {
+      path: '/v1/files',
+      headers: { connection: 'keep-alive, x-near', 'x-near': '1', te: 'trailers', 'x-mine': '2' },
+    });
+    const { headers } = answerIn(await client.until('\r\n\r\n'));
+    deepEqual([headers['x-local'], headers['x-far']], [undefined, '2']);
+    const { request } = await rig.engine.calls.next('the request');
+    deepEqual(
+      [request.headers['x-near'], request.headers['x-mine'], request.headers.te],
+      [undefined, '2', undefined],
+    );
+  });
+
+  test('Expect: 100-continue is answered by the gateway', async () => {
+    const rig = await start(json({}));
+    const client = await RawClient.ask(rig.gateway.port, {
+      path: '/v1/files',
+      headers: { expect: '100-continue', 'content-length': '4' },
+      body: '',
+    });
+    await client.until('HTTP/1.1 100 Continue');
+    client.send('data');
+    await client.until('HTTP/1.1 200');
+    const { request, body } = await rig.engine.calls.next('the request');
+    deepEqual([request.headers.expect, body], [undefined, 'data']);
+  });
+
+  test('a client that leaves takes its work along, before headers and in the answer', async () => {
+    for (const speaks of [false, true]) {
+      const rig = await start(({ response }) => {
+        if (speaks) response.write('some');
+      });
+      const client = await RawClient.ask(rig.gateway.port, { path: '/v1/audio' });
+      const call = await rig.engine.calls.next('the request');
+      if (speaks) await client.until('some');
+      client.socket.destroy();
+      await call.closed;
+      await rig.stop();
+    }
+  });
+
+  test('an answer that breaks off breaks off', async () => {
+    const rig = await start(({ response }) => response.write('some'));
+    const client = await RawClient.ask(rig.gateway.port, { path: '/v1/audio' });
+    await client.until('some');
+    (await rig.engine.calls.next('the request')).socket.destroy();
+    ok(!(await client.rest()).endsWith('0\r\n\r\n'));
+  });
+
+  test("an engine that closes the connection: 502, in the gateway's own words", async () => {
+    const rig = await start(({ socket }) => socket.destroy());
+    const answer = await fetch(`${rig.gateway.url}/v1/models`);
+    deepEqual([answer.status, answer.headers.get('x-holdfast-reason')], [502, 'upstream_reset']);
+    ok(rig.metrics.text().includes('holdfast_passthrough_total{status="5xx"} 1'));
+  });
+});
+
+describe('what the gateway says of itself', () => {
+  test('never asks the engine', async () => {
+    const rig = await start(json({}));
+    for (const path of ['/health', '/livez', '/readyz', '/metrics', '/metrics?x=1']) {
+      const answer = await fetch(rig.gateway.url + path);
+      equal(answer.status, 200, path);
+      ok((await answer.text()).length > 0, path);
+      equal((await fetch(rig.gateway.url + path, { method: 'HEAD' })).status, 200, path);
+    }
+    equal(rig.engine.calls.items.length, 0);
+  });
+});
