@@ -28,7 +28,6 @@ export interface Crossing {
   status: number | undefined;
   /** `x-holdfast-outcome` of the answer, when a gateway gave it. */
   outcome: string | undefined;
-  firstByteAt: number | undefined;
   endedAt: number | undefined;
   /** `left`: whoever asked closed first. `failed`: the side that answers broke off. */
   ending: 'open' | 'complete' | 'left' | 'failed';
@@ -114,7 +113,6 @@ function begun(route: string, headers: IncomingHttpHeaders): Crossing {
     bodyHash: '',
     status: undefined,
     outcome: undefined,
-    firstByteAt: undefined,
     endedAt: undefined,
     ending: 'open',
     answerId: undefined,
@@ -124,7 +122,6 @@ function begun(route: string, headers: IncomingHttpHeaders): Crossing {
 function watch(answer: IncomingMessage, crossing: Crossing): void {
   let start = '';
   answer.on('data', (chunk: Buffer) => {
-    crossing.firstByteAt ??= performance.now();
     if (crossing.answerId !== undefined || start.length > ID_WITHIN_BYTES) return;
     start += chunk.toString('latin1');
     crossing.answerId = /"id":\s*"([^"]+)"/.exec(start)?.[1];

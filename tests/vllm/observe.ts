@@ -40,8 +40,8 @@ export interface Seen {
   readonly requestIds: number;
   /** How the gateway says that it served the attempts, such as `attached`. */
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Longest time that a whole execution took to its end, or to its first byte where the scene waits for that. */
-  readonly neededMs: number;
+  /** Longest time that a whole execution took. */
+  readonly longestMs: number;
   readonly errors: readonly string[];
   /** Claims of the scene itself that did not hold. */
   readonly failures: readonly string[];
@@ -51,7 +51,7 @@ export interface Seen {
 export interface Row extends Seen {
   readonly scene: string;
   readonly client: string;
-  /** How long the engine takes, and how long the client waits. */
+  /** How long the engine takes to what the client waits for, and how long the client waits. */
   readonly naturalMs: number;
   readonly timeoutMs: number;
   readonly calls: number;
@@ -64,16 +64,10 @@ export interface Expected {
   readonly executions: number;
   readonly attemptsAtLeast: number;
   readonly keyed: boolean;
-  readonly waitsFor: 'end' | 'first byte';
 }
 
 /** Plays and counts; the gateway's promises are judged by {@link broken}. */
-export async function observe(
-  path: Path,
-  promptTokens: number,
-  waitsFor: Expected['waitsFor'],
-  play: () => Promise<Played>,
-): Promise<Seen> {
+export async function observe(path: Path, promptTokens: number, play: () => Promise<Played>): Promise<Seen> {
   await idle(path.engine);
   const before = await readMeter(path.engine);
   const [attemptsFrom, executionsFrom] = [path.attempts.crossings.length, path.executions.crossings.length];
@@ -101,7 +95,7 @@ export async function observe(
     routes: tally(executions.map((execution) => execution.route)),
     requestIds: new Set(executions.map((e) => e.requestId).filter((id) => id !== undefined)).size,
     outcomes: tally(attempts.map((attempt) => attempt.outcome ?? attempt.ending)),
-    neededMs: Math.max(0, ...executions.map((execution) => neededMs(execution, waitsFor))),
+    longestMs: Math.max(0, ...executions.map(wholeMs)),
     errors: played.answers.flatMap((answer) => (answer.error === undefined ? [] : [answer.error])),
   };
 }
@@ -127,10 +121,8 @@ export function broken(row: Seen, expected: Expected): string[] {
   return claims.filter(([holds]) => !holds).map(([, text]) => text);
 }
 
-function neededMs(execution: Crossing, waitsFor: Expected['waitsFor']): number {
-  if (execution.ending !== 'complete') return 0;
-  const until = waitsFor === 'end' ? execution.endedAt : execution.firstByteAt;
-  return (until ?? execution.startedAt) - execution.startedAt;
+function wholeMs({ ending, startedAt, endedAt }: Crossing): number {
+  return ending === 'complete' && endedAt !== undefined ? endedAt - startedAt : 0;
 }
 
 function tally(words: readonly string[]): Record<string, number> {
