@@ -19,6 +19,7 @@ export class BlockPool {
   readonly #hashed: Uint8Array;
   readonly #buckets: Int32Array;
   readonly #chain: Int32Array;
+  readonly #mask: number;
 
   constructor(numGpuBlocks: number) {
     this.usable = numGpuBlocks - 1;
@@ -35,6 +36,7 @@ export class BlockPool {
     this.#hashed = new Uint8Array(numGpuBlocks);
     this.#buckets = new Int32Array(2 ** Math.ceil(Math.log2(numGpuBlocks * 2)));
     this.#chain = new Int32Array(numGpuBlocks);
+    this.#mask = this.#buckets.length - 1;
   }
 
   get free(): number {
@@ -46,23 +48,30 @@ export class BlockPool {
     return this.#users[block] === 0;
   }
 
-  /** The block that has remembered this hash longest, or 0. */
-  find(lo: number, hi: number): number {
-    let block = this.#buckets[this.#bucket(lo)] as number;
-    while (block !== NONE && (this.#lo[block] !== lo || this.#hi[block] !== hi)) {
-      block = this.#chain[block] as number;
+  /** Adds to `found` the blocks that remember the first hashes, longest first; how many until the first miss. */
+  findRun(lo: ArrayLike<number>, hi: ArrayLike<number>, count: number, found: number[]): number {
+    for (let at = 0; at < count; at += 1) {
+      const block = this.#find(lo[at] as number, hi[at] as number);
+      if (block === NONE) return at;
+      found.push(block);
     }
-    return block;
+    return count;
   }
 
-  /** The next free block, which forgets what it held. */
-  take(): number {
-    const block = this.#next[NONE] as number;
-    assert(block !== NONE, 'no free block is left');
-    this.#unlink(block);
-    if (this.#hashed[block] === 1) this.#forget(block);
-    this.#users[block] = 1;
-    return block;
+  /** Adds the next `count` free blocks to `into`; each forgets what it held. */
+  takeInto(into: number[], count: number): void {
+    if (count <= 0) return;
+    assert(count <= this.#free, `${count} blocks are wanted, ${this.#free} are free`);
+    let block = this.#next[NONE] as number;
+    for (let left = count; left > 0; left -= 1) {
+      if (this.#hashed[block] === 1) this.#forget(block);
+      this.#users[block] = 1;
+      into.push(block);
+      block = this.#next[block] as number;
+    }
+    this.#next[NONE] = block;
+    this.#prev[block] = NONE;
+    this.#free -= count;
   }
 
   /** One more user of a remembered block. */
@@ -76,20 +85,41 @@ export class BlockPool {
     for (let at = blocks.length - 1; at >= 0; at -= 1) {
       const block = blocks[at] as number;
       const users = (this.#users[block] as number) - 1;
-      assert(users >= 0, `block ${block} is released by nobody`);
+      assert(users >= 0, 'a block is released by a user it has');
       this.#users[block] = users;
       if (users === 0) this.#link(block, this.#hashed[block] === 1 ? (this.#prev[NONE] as number) : NONE);
     }
   }
 
-  /** From now on `block` can be found under this hash. */
-  remember(block: number, lo: number, hi: number): void {
-    assert(this.#hashed[block] === 0, `block ${block} remembers something already`);
+  /** From now on `blocks[at]` can be found under the hash at `at - offset`, for `at` in [from, to). */
+  rememberRun(
+    blocks: readonly number[],
+    from: number,
+    to: number,
+    lo: ArrayLike<number>,
+    hi: ArrayLike<number>,
+    offset: number,
+  ): void {
+    for (let at = from; at < to; at += 1) {
+      this.#remember(blocks[at] as number, lo[at - offset] as number, hi[at - offset] as number);
+    }
+  }
+
+  #find(lo: number, hi: number): number {
+    let block = this.#buckets[lo & this.#mask] as number;
+    while (block !== NONE && (this.#lo[block] !== lo || this.#hi[block] !== hi)) {
+      block = this.#chain[block] as number;
+    }
+    return block;
+  }
+
+  #remember(block: number, lo: number, hi: number): void {
+    assert(this.#hashed[block] === 0, 'a block remembers one thing');
     this.#lo[block] = lo;
     this.#hi[block] = hi;
     this.#hashed[block] = 1;
     this.#chain[block] = NONE;
-    const bucket = this.#bucket(lo);
+    const bucket = lo & this.#mask;
     let last = this.#buckets[bucket] as number;
     if (last === NONE) {
       this.#buckets[bucket] = block;
@@ -100,7 +130,7 @@ export class BlockPool {
   }
 
   #forget(block: number): void {
-    const bucket = this.#bucket(this.#lo[block] as number);
+    const bucket = (this.#lo[block] as number) & this.#mask;
     const after = this.#chain[block] as number;
     let at = this.#buckets[bucket] as number;
     if (at === block) this.#buckets[bucket] = after;
@@ -109,10 +139,6 @@ export class BlockPool {
       this.#chain[at] = after;
     }
     this.#hashed[block] = 0;
-  }
-
-  #bucket(lo: number): number {
-    return lo & (this.#buckets.length - 1);
   }
 
   #unlink(block: number): void {

@@ -1,7 +1,7 @@
 /** One engine request from queue to end: the state the scheduler reads and writes. */
 
 import type { ExecutionMeter } from './counters.js';
-import { type Digest, type Prompt, SegmentTokens, type Tokens } from './tokens.js';
+import { Digest, type Prompt, SegmentTokens, type Tokens } from './tokens.js';
 
 /** vLLM's finish reasons that a client can cause here. */
 export type FinishReason = 'stop' | 'length' | 'abort';
@@ -24,6 +24,8 @@ export interface ExecutionRequest {
   /** The output's tokens where they are known, so that a later prompt can repeat them. */
   readonly output?: Tokens;
 }
+
+const digest = new Digest();
 
 // Segment numbers below zero are never used by callers' prompts.
 let outputSegment = -1;
@@ -71,9 +73,10 @@ export class Execution {
   before: Execution | undefined;
   after: Execution | undefined;
 
+  /** The hashes of the blocks after the prompt's own. */
+  readonly outputLo: number[] = [];
+  readonly outputHi: number[] = [];
   readonly #output: Tokens;
-  readonly #lo: number[] = [];
-  readonly #hi: number[] = [];
 
   constructor(request: ExecutionRequest, arrivedAt: number) {
     this.id = request.id;
@@ -91,30 +94,34 @@ export class Execution {
     return this.promptTokens + this.outputTokens;
   }
 
-  /** Sets `into` to the hash of full block `index`; the block's tokens must be known. */
-  hash(into: Digest, index: number, blockSize: number): void {
-    const inPrompt = Math.floor(this.promptTokens / blockSize);
-    if (index < inPrompt) {
-      this.prompt.hash(into, index, blockSize);
-      return;
-    }
-    for (let at = this.#lo.length; at <= index - inPrompt; at += 1) {
-      this.#hashOutput(into, inPrompt + at, inPrompt, blockSize);
-      this.#lo.push(into.lo);
-      this.#hi.push(into.hi);
-    }
-    into.set(this.#lo[index - inPrompt] as number, this.#hi[index - inPrompt] as number);
+  /** Full blocks that lie in the prompt alone. */
+  promptBlocks(blockSize: number): number {
+    return Math.floor(this.promptTokens / blockSize);
   }
 
-  #hashOutput(into: Digest, index: number, inPrompt: number, blockSize: number): void {
+  /** Makes {@link outputLo} and the prompt's hashes hold those of the first `count` full blocks, all known. */
+  hashUpTo(count: number, blockSize: number): void {
+    const inPrompt = this.promptBlocks(blockSize);
+    this.prompt.hashUpTo(Math.min(count, inPrompt), blockSize);
+    for (let index = inPrompt + this.outputLo.length; index < count; index += 1) {
+      this.#hashOutput(index, inPrompt, blockSize);
+      this.outputLo.push(digest.lo);
+      this.outputHi.push(digest.hi);
+    }
+  }
+
+  #hashOutput(index: number, inPrompt: number, blockSize: number): void {
+    const { prompt } = this;
     if (index > inPrompt) {
-      into.set(this.#lo[index - inPrompt - 1] as number, this.#hi[index - inPrompt - 1] as number);
-    } else if (index > 0) this.prompt.hash(into, index - 1, blockSize);
-    else this.prompt.root(into);
+      digest.set(
+        this.outputLo[index - inPrompt - 1] as number,
+        this.outputHi[index - inPrompt - 1] as number,
+      );
+    } else if (index > 0) digest.set(prompt.lo[index - 1] as number, prompt.hi[index - 1] as number);
+    else prompt.root(digest);
     const start = index * blockSize;
     const end = start + blockSize;
-    if (start < this.promptTokens) this.prompt.tokens.fold(into, start, this.promptTokens);
-    const from = Math.max(0, start - this.promptTokens);
-    this.#output.fold(into, from, end - this.promptTokens);
+    if (start < this.promptTokens) prompt.tokens.fold(digest, start, this.promptTokens);
+    this.#output.fold(digest, Math.max(0, start - this.promptTokens), end - this.promptTokens);
   }
 }

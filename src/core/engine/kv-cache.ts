@@ -4,14 +4,12 @@ import { assert } from '../assert.js';
 import { BlockPool } from './blocks.js';
 import type { Execution } from './execution.js';
 import type { EngineOptions } from './options.js';
-import { Digest } from './tokens.js';
 
 export class KvCache {
   readonly pool: BlockPool;
   readonly #blockSize: number;
   readonly #maxModelLen: number;
   readonly #caching: boolean;
-  readonly #digest = new Digest();
 
   constructor(options: EngineOptions) {
     this.pool = new BlockPool(options.numGpuBlocks);
@@ -25,12 +23,11 @@ export class KvCache {
     hits.length = 0;
     if (!this.#caching) return;
     const most = Math.floor((execution.tokens - 1) / this.#blockSize);
-    for (let index = 0; index < most; index += 1) {
-      execution.hash(this.#digest, index, this.#blockSize);
-      const block = this.pool.find(this.#digest.lo, this.#digest.hi);
-      if (block === 0) return;
-      hits.push(block);
-    }
+    const { prompt, outputLo, outputHi } = execution;
+    const inPrompt = Math.min(most, execution.promptBlocks(this.#blockSize));
+    execution.hashUpTo(most, this.#blockSize);
+    const found = this.pool.findRun(prompt.lo, prompt.hi, inPrompt, hits);
+    if (found === inPrompt) this.pool.findRun(outputLo, outputHi, most - inPrompt, hits);
   }
 
   /** Blocks for `tokens` more of a running execution; false, and nothing changed, when they do not fit. */
@@ -64,11 +61,14 @@ export class KvCache {
   remember(execution: Execution, tokens: number): void {
     if (!this.#caching) return;
     const full = Math.floor(tokens / this.#blockSize);
-    for (let index = execution.hashedBlocks; index < full; index += 1) {
-      execution.hash(this.#digest, index, this.#blockSize);
-      this.pool.remember(execution.blocks[index] as number, this.#digest.lo, this.#digest.hi);
-      execution.hashedBlocks = index + 1;
-    }
+    const from = execution.hashedBlocks;
+    if (full <= from) return;
+    execution.hashUpTo(full, this.#blockSize);
+    const { prompt, blocks, outputLo, outputHi } = execution;
+    const inPrompt = execution.promptBlocks(this.#blockSize);
+    this.pool.rememberRun(blocks, from, Math.min(full, inPrompt), prompt.lo, prompt.hi, 0);
+    this.pool.rememberRun(blocks, Math.max(from, inPrompt), full, outputLo, outputHi, inPrompt);
+    execution.hashedBlocks = full;
   }
 
   /** Takes all its blocks back; what they remember stays until they are taken again. */
@@ -79,7 +79,7 @@ export class KvCache {
   }
 
   #extend(execution: Execution, missing: number, upTo: number): void {
-    for (let left = missing; left > 0; left -= 1) execution.blocks.push(this.pool.take());
+    this.pool.takeInto(execution.blocks, missing);
     this.remember(execution, Math.min(upTo, execution.tokens));
   }
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { forEachSeed } from '../../../tests/support/seeds.js';
 import { Random } from '../chance/random.js';
 import { Execution } from './execution.js';
-import { Digest, IdTokens, Prompt, SegmentTokens } from './tokens.js';
+import { IdTokens, Prompt, SegmentTokens } from './tokens.js';
 
 type Segments = readonly (readonly [segment: number, length: number])[];
 
@@ -15,11 +15,11 @@ function spelled(segments: Segments): string[] {
 }
 
 function hashes(prompt: Prompt, blockSize: number): string[] {
-  const digest = new Digest();
-  return Array.from({ length: Math.floor(prompt.length / blockSize) }, (_, index) => {
-    prompt.hash(digest, index, blockSize);
-    return `${digest.lo}/${digest.hi}`;
-  });
+  const count = Math.floor(prompt.length / blockSize);
+  // In two parts, as a lookup and a longer one after it do.
+  prompt.hashUpTo(count >> 1, blockSize);
+  prompt.hashUpTo(count, blockSize);
+  return Array.from(prompt.lo, (lo, index) => `${lo}/${prompt.hi[index]}`);
 }
 
 test('prompts share block hashes exactly as far as their segments agree', () => {
@@ -59,22 +59,21 @@ test('a prompt that repeats an earlier prompt and its output finds the blocks of
   );
   execution.outputTokens = 7;
   const later = new Prompt(new IdTokens([1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13]));
-  const digest = new Digest();
-  const own = [0, 1, 2].map((index) => {
-    execution.hash(digest, index, 4);
-    return `${digest.lo}/${digest.hi}`;
-  });
+  execution.hashUpTo(3, 4);
+  const own = [
+    `${execution.prompt.lo[0]}/${execution.prompt.hi[0]}`,
+    ...execution.outputLo.map((lo, index) => `${lo}/${execution.outputHi[index]}`),
+  ];
   assert.deepEqual(own, hashes(later, 4));
 });
 
 test('outputs of unknown tokens are never equal to one another', () => {
   const prompt = new Prompt(new SegmentTokens([[1, 4]]));
-  const digest = new Digest();
   const seen = ['a', 'b'].map((id) => {
     const execution = new Execution({ id, prompt, maxTokens: 8 }, 0);
     execution.outputTokens = 8;
-    execution.hash(digest, 1, 4);
-    return digest.lo;
+    execution.hashUpTo(2, 4);
+    return execution.outputLo[0];
   });
   assert.notEqual(seen[0], seen[1]);
 });

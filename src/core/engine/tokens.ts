@@ -20,6 +20,14 @@ export class Digest {
     this.lo = Math.imul(lo ^ hi, 0x27d4eb2f) ^ (lo >>> 15);
     this.hi = hi;
   }
+
+  /** Folds "and so on": neighbouring blocks get neighbouring `lo`s, which a table indexed by it walks quickly. */
+  continue(): void {
+    this.lo = (this.lo + 1) | 0;
+    let hi = Math.imul(this.hi ^ 0x5bd1e995, 0xc2b2ae35);
+    hi ^= hi >>> 16;
+    this.hi = hi;
+  }
 }
 
 /** A sequence of tokens; equal content folds to equal digests over equal ranges. */
@@ -27,6 +35,8 @@ export interface Tokens {
   readonly length: number;
   /** Folds the tokens of [start, end) into `digest`. */
   fold(digest: Digest, start: number, end: number): void;
+  /** Where the run ends whose every token is told by the token at `at`; at least `at + 1`. */
+  runEnd(at: number): number;
 }
 
 /** Tokens named, not listed: token j of a segment is a fixed unknown function of (segment, j). */
@@ -53,6 +63,15 @@ export class SegmentTokens implements Tokens {
       from = to;
     }
   }
+
+  runEnd(at: number): number {
+    let end = 0;
+    for (const [, length] of this.#segments) {
+      end += length;
+      if (end > at) break;
+    }
+    return end;
+  }
 }
 
 /** Tokens listed by their ids. */
@@ -68,19 +87,25 @@ export class IdTokens implements Tokens {
   fold(digest: Digest, start: number, end: number): void {
     for (let at = start; at < end; at += 1) digest.fold(this.#ids[at] ?? 0);
   }
+
+  runEnd(at: number): number {
+    return at + 1;
+  }
 }
 
 const digest = new Digest();
+const NO_HASHES = new Int32Array(0);
 
 /** A prompt with its block hashes, computed once and shared by every execution of the same prompt. */
 export class Prompt {
   readonly tokens: Tokens;
   readonly length: number;
+  /** The hashes of its full blocks, as far as {@link hashUpTo} was asked for them. */
+  lo: Int32Array = NO_HASHES;
+  hi: Int32Array = NO_HASHES;
   readonly #salt: number;
   #blockSize = 0;
   #known = 0;
-  #lo = new Int32Array(0);
-  #hi = new Int32Array(0);
 
   /** `salt` keeps equal prompts of different salts apart (vLLM's `cache_salt`). */
   constructor(tokens: Tokens, salt = 0) {
@@ -93,33 +118,33 @@ export class Prompt {
     return new Prompt(new SegmentTokens(segments));
   }
 
-  /** Sets `into` to the hash of full block `index` of this prompt. */
-  hash(into: Digest, index: number, blockSize: number): void {
-    if (index >= this.#known) this.#extend(index, blockSize);
-    into.set(this.#lo[index] as number, this.#hi[index] as number);
-  }
-
   /** Sets `into` to the value the chain starts from. */
   root(into: Digest): void {
     into.set(0x9747b28c, 0x3c6ef372);
     into.fold(this.#salt);
   }
 
-  #extend(index: number, blockSize: number): void {
+  /** Makes `lo` and `hi` hold the hashes of the first `count` full blocks. */
+  hashUpTo(count: number, blockSize: number): void {
+    if (count <= this.#known) return;
     assert(this.#blockSize === 0 || this.#blockSize === blockSize, 'a prompt belongs to one block size');
     if (this.#blockSize === 0) {
       this.#blockSize = blockSize;
-      this.#lo = new Int32Array(Math.floor(this.length / blockSize));
-      this.#hi = new Int32Array(this.#lo.length);
+      this.lo = new Int32Array(Math.floor(this.length / blockSize));
+      this.hi = new Int32Array(this.lo.length);
     }
-    assert(index < this.#lo.length, `block ${index} of ${this.#lo.length} full blocks`);
+    assert(count <= this.lo.length, `${count} of ${this.lo.length} full blocks`);
     if (this.#known === 0) this.root(digest);
-    else digest.set(this.#lo[this.#known - 1] as number, this.#hi[this.#known - 1] as number);
-    for (; this.#known <= index; this.#known += 1) {
+    else digest.set(this.lo[this.#known - 1] as number, this.hi[this.#known - 1] as number);
+    for (let runEnd = 0; this.#known < count; this.#known += 1) {
       const start = this.#known * blockSize;
-      this.tokens.fold(digest, start, start + blockSize);
-      this.#lo[this.#known] = digest.lo;
-      this.#hi[this.#known] = digest.hi;
+      const end = start + blockSize;
+      // A block in the same run as the token before it is told by that alone.
+      if (start > runEnd) runEnd = this.tokens.runEnd(start - 1);
+      if (start > 0 && end <= runEnd) digest.continue();
+      else this.tokens.fold(digest, start, end);
+      this.lo[this.#known] = digest.lo;
+      this.hi[this.#known] = digest.hi;
     }
   }
 }

@@ -42,6 +42,10 @@ export class Filler implements Tokens {
     return this.#text.slice(start, end);
   }
 
+  runEnd(at: number): number {
+    return at + 1;
+  }
+
   fold(digest: Digest, start: number, end: number): void {
     for (const token of encode(this.slice(start, end))) digest.fold(token);
   }
