@@ -95,8 +95,9 @@ for (const seed of [1, 2, 3]) {
   );
   const { truth } = engine.counters;
   process.stdout.write(
-    `seed ${seed}: ${wallMs.toFixed(0)} ms for ${truth.steps} steps; hold delivered ${percent(delivered.length, hold.length)}, ` +
-      `prompt tokens hidden ${percent(truth.hiddenPromptTokens, truth.computedPromptTokens)}, ` +
-      `in flight at the abort ${percent(truth.inFlightPromptTokensAtAbort, truth.hiddenPromptTokens)} of them\n`,
+    `seed ${seed}: ${wallMs.toFixed(0)} ms for ${truth.steps} steps; hold delivered ${percent(delivered.length, hold.length)}; ` +
+      `of the computed prompt tokens ${percent(truth.abortedPromptTokens, truth.computedPromptTokens)} aborted later ` +
+      `(${percent(truth.inFlightPromptTokensAtAbort, truth.abortedPromptTokens)} of them in flight), ` +
+      `${percent(truth.hiddenPromptTokens, truth.computedPromptTokens)} never counted\n`,
   );
 }

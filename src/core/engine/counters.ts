@@ -32,6 +32,8 @@ export interface TrueCounters {
   computedPromptTokens: number;
   /** Of these: for executions that vLLM's prompt counter will never count. */
   hiddenPromptTokens: number;
+  /** Of these: for executions that were aborted later, hidden or counted. */
+  abortedPromptTokens: number;
   /** Of the aborted executions' computed prompt tokens, those in steps not processed at the abort. */
   inFlightPromptTokensAtAbort: number;
   /** Computed again after a preemption. */
@@ -82,6 +84,7 @@ export class Counters {
     executionsHidden: 0,
     computedPromptTokens: 0,
     hiddenPromptTokens: 0,
+    abortedPromptTokens: 0,
     inFlightPromptTokensAtAbort: 0,
     recomputedPromptTokens: 0,
     pendingPromptTokens: 0,
@@ -146,6 +149,7 @@ export class Counters {
     const truth = this.truth;
     const { computed, inFlight, meter } = execution;
     truth.executionsAborted += 1;
+    truth.abortedPromptTokens += meter.promptComputed;
     truth.inFlightPromptTokensAtAbort +=
       promptPart(execution, computed) - promptPart(execution, computed - inFlight);
     if (execution.outputTokens > 0 || meter.firstCached < 0) return;

@@ -151,7 +151,7 @@ export class Scheduler {
       step.add(execution, tokens);
       this.#budget -= tokens;
     }
-    step.admitted.sort(firstBeforeResumed);
+    if (step.admitted.length > 1) step.admitted.sort(firstBeforeResumed);
   }
 
   #issue(step: Step): void {

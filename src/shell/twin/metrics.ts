@@ -172,6 +172,7 @@ function truth(engine: Engine): Family[] {
     counter('computed_prompt_tokens', 'Prompt tokens of all issued steps.', t.computedPromptTokens),
     counter('counted_prompt_tokens', 'Of these, what the engine counts.', vllm.promptTokensComputed),
     counter('hidden_prompt_tokens', 'Of these, what it will never count.', t.hiddenPromptTokens),
+    counter('aborted_prompt_tokens', 'Of these, for executions aborted later.', t.abortedPromptTokens),
     counter('recomputed_prompt_tokens', 'Of these, computed again.', t.recomputedPromptTokens),
     scalar(
       'twin_pending_prompt_tokens',
