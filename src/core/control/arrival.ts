@@ -6,7 +6,7 @@ import { giveUpAt } from './deadline.js';
 import type { AttemptFacts } from './event.js';
 import { type Recognition, recognise } from './recognition.js';
 import { namesOf, scopeOf } from './register.js';
-import { sealAll } from './releasing.js';
+import { rob, sealAll } from './releasing.js';
 import { drawRetryAfter, endListeners, forgetCall, refuse } from './settle.js';
 import { admit } from './starting.js';
 import type { State } from './state.js';
@@ -17,7 +17,7 @@ const ALONE: Recognition = {
   evidence: [],
   candidates: 0,
   proven: false,
-  overlaps: false,
+  overlaps: [],
   holdBack: false,
 };
 
@@ -26,7 +26,7 @@ export function arrive(state: State, id: string, facts: AttemptFacts): void {
   state.ledger.attempts.begin();
   if (state.draining) return turnAway(state, id, facts.tenant, 'refused_draining');
   const recognition = facts.shareable ? recogniseKnown(state, facts) : ALONE;
-  noteOverlap(state, id, facts, recognition);
+  noteOverlap(state, id, recognition);
   if (recognition.call !== undefined) join(state, id, facts, recognition.call, recognition);
   else openCall(state, id, facts, recognition);
 }
@@ -46,19 +46,12 @@ function recogniseKnown(state: State, facts: AttemptFacts): Recognition {
   });
 }
 
-function noteOverlap(
-  state: State,
-  id: string,
-  facts: AttemptFacts,
-  { overlaps, decision }: Recognition,
-): void {
+function noteOverlap(state: State, id: string, { overlaps, decision }: Recognition): void {
   const takesOver = decision === 'take_over';
   if (takesOver) state.say({ kind: 'warn', warning: 'listener_taken_over', attempt: id });
-  if (!overlaps && !takesOver) return;
-  const names = namesOf(facts);
-  const again = names.some((name) => state.overlapped.get(name) !== undefined);
-  if (again && overlaps) state.say({ kind: 'warn', warning: 'key_on_overlapping_attempts', attempt: id });
-  for (const name of names) state.overlapped.set(name, true);
+  const again = overlaps.some((name) => state.overlapped.get(name) !== undefined);
+  if (again && !takesOver) state.say({ kind: 'warn', warning: 'key_on_overlapping_attempts', attempt: id });
+  for (const name of overlaps) state.overlapped.set(name, true);
 }
 
 /** Sheds an attempt that was not given a call. */
@@ -91,7 +84,7 @@ function join(state: State, id: string, facts: AttemptFacts, call: Call, recogni
     return refuse(state, attempt, 'refused_listeners');
   const orphaned = recognition.decision.startsWith('adopt_') || recognition.decision.startsWith('rejoin_');
   if (orphaned) returned(state, call);
-  if (orphaned && !recognition.proven) state.claims.give(lost, call.giveUpAt);
+  if (recognition.decision !== 'rejoin_spent' && orphaned && !recognition.proven) rob(state, call, lost);
   call.last = facts;
   call.giveUpAt = Math.max(call.giveUpAt, giveUpAt(facts, state.now, state.options));
   state.register.name(call, facts);
@@ -192,6 +185,7 @@ function newCall(state: State, facts: AttemptFacts, entitlement: number): Call {
     ended: false,
     fate: 'abandoned',
     departed: undefined,
+    robbed: false,
   };
   state.register.add(call);
   if (facts.shareable) state.register.name(call, facts);

@@ -90,6 +90,8 @@ export interface Call {
   fate: CallEnding;
   /** The latest departure, not yet known to be for good. */
   departed: AttemptFacts | undefined;
+  /** An equal attempt took its work without proof, and a claim was left for its own next one. */
+  robbed: boolean;
 }
 
 /** Nobody listens, and its work or answer could serve somebody. */

@@ -57,13 +57,15 @@ export function proves(match: Match, facts: AttemptFacts): boolean {
 function weight(match: Match): number {
   const has = (kind: Evidence): number => (match.evidence.includes(kind) ? 1 : 0);
   const near = has('user_agent') & has('address');
+  const fits = match.otherKey ? 0 : 64;
   return (
-    has('key') * 32 +
-    has('traceparent') * 16 +
-    has('retry_count') * 8 +
-    has('session') * 4 +
-    near * 2 +
-    has('gap')
+    fits +
+    (has('key') * 32 +
+      has('traceparent') * 16 +
+      has('retry_count') * 8 +
+      has('session') * 4 +
+      near * 2 +
+      has('gap'))
   );
 }
 

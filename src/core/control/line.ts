@@ -17,6 +17,7 @@ export class Line {
   /** Entries that nobody listens to, oldest first. */
   readonly #unheard = new Agenda<Entry>();
   #bytes = 0;
+  #unheardBytes = 0;
 
   constructor(options: ControlOptions) {
     this.#order = orderOf(options.order);
@@ -45,9 +46,11 @@ export class Line {
     return undefined;
   }
 
-  /** The entry that has to go for a newcomer, when the order lets one go. */
-  displaceable(): Entry | undefined {
-    return this.#displaces ? this.#unheard.peek() : undefined;
+  /** The entry that has to go for a newcomer with a body of `bytes`, when the order lets one go and it helps. */
+  displaceable(bytes: number): Entry | undefined {
+    const left = this.size - this.#unheard.size;
+    const helps = left < this.#mostEntries && this.#bytes - this.#unheardBytes + bytes <= this.#mostBytes;
+    return this.#displaces && helps ? this.#unheard.peek() : undefined;
   }
 
   add(entry: Entry, now: number): void {
@@ -63,15 +66,24 @@ export class Line {
 
   /** Whether anybody listens to the entry. */
   heard(entry: Entry, heard: boolean): void {
-    if (heard) this.#unheard.delete(entry);
-    else this.#unheard.set(entry, entry.call.number);
+    if (heard) this.#forgetUnheard(entry);
+    else if (!this.#unheard.has(entry)) {
+      this.#unheard.set(entry, entry.call.number);
+      this.#unheardBytes += entry.bytes;
+    }
   }
 
   remove(entry: Entry): void {
     this.#bytes -= entry.bytes;
     this.#held.delete(entry);
     this.#ready.delete(entry);
+    this.#forgetUnheard(entry);
+  }
+
+  #forgetUnheard(entry: Entry): void {
+    if (!this.#unheard.has(entry)) return;
     this.#unheard.delete(entry);
+    this.#unheardBytes -= entry.bytes;
   }
 
   /** The entry that starts next; it stays in line until removed. */

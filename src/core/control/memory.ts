@@ -7,8 +7,9 @@ export class AnswerMemory {
   readonly #bounds: ControlBounds;
   /** Executions with replayable bytes that are live or being read, in order of starting. */
   readonly #live = new Set<Execution>();
-  /** Answers that wait for their client, oldest first. */
-  readonly #retained = new Map<Execution, string>();
+  /** Answers that nobody reads, oldest first, and whose they are. */
+  readonly #undelivered = new Map<Execution, string>();
+  readonly #delivered = new Map<Execution, string>();
   readonly #retainedByTenant = new Map<string, number>();
   #liveBytes = 0;
   #retainedBytes = 0;
@@ -26,7 +27,7 @@ export class AnswerMemory {
   }
 
   get retainedAnswers(): number {
-    return this.#retained.size;
+    return this.#undelivered.size + this.#delivered.size;
   }
 
   /** `bytes` more of a replayable answer; returns the executions that must be sealed to stay within bounds. */
@@ -40,14 +41,17 @@ export class AnswerMemory {
     return this.#fitLive(sealed);
   }
 
-  /** A finished answer waits for its client; returns the retained ones that must go for it, oldest first. */
-  retain(execution: Execution, tenant: string): readonly Execution[] {
-    if (this.#retained.has(execution)) return [];
+  /**
+   * A finished answer that nobody reads is kept; returns those that must go for it. An answer that was delivered is
+   * worth the least; then the oldest goes.
+   */
+  retain(execution: Execution, tenant: string, delivered: boolean): readonly Execution[] {
+    if (this.#undelivered.has(execution) || this.#delivered.has(execution)) return [];
     if (this.#live.delete(execution)) this.#liveBytes -= execution.bytes;
-    this.#retained.set(execution, tenant);
+    (delivered ? this.#delivered : this.#undelivered).set(execution, tenant);
     this.#retainedBytes += execution.bytes;
     this.#retainedByTenant.set(tenant, (this.#retainedByTenant.get(tenant) ?? 0) + execution.bytes);
-    return this.#overflow(tenant);
+    return [...this.#overflow(this.#delivered, tenant), ...this.#overflow(this.#undelivered, tenant)];
   }
 
   /** A retained answer is being read again; returns the executions that must be sealed for it. */
@@ -87,10 +91,10 @@ export class AnswerMemory {
     return newest;
   }
 
-  #overflow(tenant: string): readonly Execution[] {
+  #overflow(kept: Map<Execution, string>, tenant: string): readonly Execution[] {
     const share = this.#bounds.retainedBytes * this.#bounds.retainedTenantShare;
     const dropped: Execution[] = [];
-    for (const [execution, owner] of this.#retained) {
+    for (const [execution, owner] of kept) {
       const total = this.#retainedBytes > this.#bounds.retainedBytes;
       const own = (this.#retainedByTenant.get(tenant) ?? 0) > share;
       if (!total && !own) break;
@@ -102,9 +106,10 @@ export class AnswerMemory {
   }
 
   #unretain(execution: Execution): boolean {
-    const tenant = this.#retained.get(execution);
+    const tenant = this.#undelivered.get(execution) ?? this.#delivered.get(execution);
     if (tenant === undefined) return false;
-    this.#retained.delete(execution);
+    this.#undelivered.delete(execution);
+    this.#delivered.delete(execution);
     this.#retainedBytes -= execution.bytes;
     const left = (this.#retainedByTenant.get(tenant) ?? 0) - execution.bytes;
     if (left > 0) this.#retainedByTenant.set(tenant, left);

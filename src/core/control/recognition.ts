@@ -6,6 +6,7 @@ import type { AttemptFacts } from './event.js';
 import { best, type Match, matchOf, proves } from './evidence.js';
 import { mannersOf } from './family.js';
 import type { ControlOptions } from './options.js';
+import { namesOf } from './register.js';
 import type { Decision, Evidence } from './words.js';
 
 /** An equal of a live attempt older than this is not one of several samples asked for together. */
@@ -19,8 +20,8 @@ export interface Recognition {
   readonly candidates: number;
   /** It proved to be that call's, not only an equal request. */
   readonly proven: boolean;
-  /** Its key or traceparent equals that of a live call without giving a right to it. */
-  readonly overlaps: boolean;
+  /** Which of its names (key, traceparent) somebody who is listening brought too. */
+  readonly overlaps: readonly string[];
   /** It may be the retry of a live one whose disconnect has not been seen yet. */
   readonly holdBack: boolean;
 }
@@ -32,7 +33,7 @@ export interface Surroundings {
   readonly nameOverlapped: boolean;
 }
 
-const NOTHING = { evidence: [], proven: false, overlaps: false, holdBack: false } as const;
+const NOTHING = { evidence: [], proven: false, overlaps: [], holdBack: false } as const;
 
 /** Decides for a shareable attempt; `calls` have its tenant and fingerprint. */
 export function recognise(facts: AttemptFacts, calls: readonly Call[], around: Surroundings): Recognition {
@@ -45,14 +46,14 @@ export function recognise(facts: AttemptFacts, calls: readonly Call[], around: S
   if (options.coalesce === 'off') return notAttached(facts, matches, candidates);
   const found =
     adoptable(facts, matches) ??
-    replayable(facts, matches) ??
+    replayable(facts, matches, around) ??
     rejoinable(facts, matches.filter(follows)) ??
     takeable(facts, matches, around) ??
     joinable(facts, matches, options) ??
     rejoinable(facts, matches);
-  if (found !== undefined) return known(found, candidates);
+  if (found !== undefined) return known(found, facts, candidates);
   const beside = matches.filter(({ call }) => call.listeners.size > 0);
-  if (beside.length > 0) return besideLive(beside, candidates, now);
+  if (beside.length > 0) return besideLive(facts, beside, candidates, now);
   const decision = (facts.retryCount ?? 0) >= 1 ? 'unknown_predecessor' : 'new_call';
   return { ...NOTHING, decision, candidates };
 }
@@ -68,11 +69,12 @@ interface Found {
   readonly match: Match;
 }
 
-function known({ decision, match }: Found, candidates: number): Recognition {
+function known({ decision, match }: Found, facts: AttemptFacts, candidates: number): Recognition {
   const { evidence, call } = match;
   // A count that does not follow its last one proves a retry, but not of which call.
   const proven = match.sameKey || match.sameTrace || follows(match);
-  return { ...NOTHING, decision, call, evidence, candidates, proven };
+  const overlaps = decision === 'take_over' ? namesShared(facts, call) : [];
+  return { ...NOTHING, decision, call, evidence, candidates, proven, overlaps };
 }
 
 /** Its retry count is the next one of that call, and no key speaks against it. */
@@ -115,10 +117,14 @@ function mayAdopt(facts: AttemptFacts, match: Match): boolean {
   return !shown || mannersOf(facts.userAgent).reconnectsStreams;
 }
 
-function replayable(facts: AttemptFacts, matches: readonly Match[]): Found | undefined {
+function replayable(
+  facts: AttemptFacts,
+  matches: readonly Match[],
+  { now, options }: Surroundings,
+): Found | undefined {
   const rivals = matches.some((match) => match.call.deliveredAt === undefined && follows(match));
   const fit = (match: Match): boolean =>
-    match.call.deliveredAt !== undefined &&
+    now < (match.call.deliveredAt ?? Number.NEGATIVE_INFINITY) + options.replayDeliveredMs &&
     match.call.state === 'answered' &&
     isReplayable(match.call) &&
     (match.sameKey || match.sameTrace || (follows(match) && !rivals));
@@ -148,8 +154,16 @@ function mayTakeOver(
 
 /** The listener itself brought that key or traceparent, not only an earlier attempt of the call. */
 function namesListener(facts: AttemptFacts, { sameKey, sameTrace }: Match, listener: Attempt): boolean {
-  const { key, traceparent } = listener.facts;
-  return (sameKey && key === facts.key) || (sameTrace && traceparent === facts.traceparent);
+  return (sameKey || sameTrace) && sharedNames(facts, listener).length > 0;
+}
+
+function sharedNames(facts: AttemptFacts, listener: Attempt): readonly string[] {
+  const theirs = namesOf(listener.facts);
+  return namesOf(facts).filter((name) => theirs.includes(name));
+}
+
+function namesShared(facts: AttemptFacts, call: Call): readonly string[] {
+  return [...call.listeners].flatMap((listener) => sharedNames(facts, listener));
 }
 
 function sameClient(facts: AttemptFacts, listener: Attempt): boolean {
@@ -185,9 +199,14 @@ function rejoinable(facts: AttemptFacts, matches: readonly Match[]): Found | und
   return spent === undefined ? undefined : { decision: 'rejoin_spent', match: spent };
 }
 
-function besideLive(matches: readonly Match[], candidates: number, now: number): Recognition {
+function besideLive(
+  facts: AttemptFacts,
+  matches: readonly Match[],
+  candidates: number,
+  now: number,
+): Recognition {
   const evidence = best(matches)?.evidence ?? [];
-  const overlaps = matches.some(({ sameKey, sameTrace }) => sameKey || sameTrace);
+  const overlaps = matches.flatMap(({ call }) => namesShared(facts, call));
   const listeners = matches.flatMap(({ call }) => [...call.listeners]);
   const youngest = Math.max(...listeners.map(({ arrivedAt }) => arrivedAt));
   const answered = listeners.every(({ handedAt }) => handedAt !== undefined);

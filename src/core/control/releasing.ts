@@ -2,10 +2,11 @@
 
 import { type Attempt, type Call, type Execution, isReplayable, reach } from './call.js';
 import type { AttemptFacts } from './event.js';
+import { matchOf } from './evidence.js';
 import { dropAnswer, forgetCall, sayWasted, setIdle } from './settle.js';
 import { fillRoom, leaveLine } from './starting.js';
 import type { State } from './state.js';
-import type { CancelEnding, ExecutionEnding } from './words.js';
+import type { CancelEnding, Evidence, ExecutionEnding } from './words.js';
 
 /** The call's last listener is gone; `facts` are what that one said. */
 export function orphan(state: State, call: Call, facts: AttemptFacts): void {
@@ -49,7 +50,11 @@ export function retain(state: State, call: Call): void {
   const { retainMs, retainKeyedMs } = state.options;
   call.retainUntil = state.now + (call.keyed ? retainKeyedMs : retainMs);
   state.plan(call);
-  for (const dropped of state.memory.retain(execution, state.payer(call.tenant))) {
+  for (const dropped of state.memory.retain(
+    execution,
+    state.payer(call.tenant),
+    call.deliveredAt !== undefined,
+  )) {
     dropAnswer(state, dropped.call, 'abandoned');
   }
 }
@@ -77,18 +82,29 @@ function lateMerge(state: State, call: Call): boolean {
   return false;
 }
 
+/** An equal attempt takes the call's work without proof: the call's own next attempt, if it comes, has a claim. */
+export function rob(state: State, call: Call, lost: AttemptFacts): void {
+  if (call.robbed) return;
+  call.robbed = true;
+  state.claims.give(lost, call.giveUpAt);
+}
+
 function mayBeRetryOf(facts: AttemptFacts, call: Call): boolean {
   const otherKey = facts.key !== undefined && call.last.key !== undefined && facts.key !== call.last.key;
   return facts.userAgent === call.last.userAgent && !otherKey;
 }
 
 function merge(state: State, from: Call, into: Call): void {
-  const follows = (from.last.retryCount ?? 0) === (into.last.retryCount ?? 0) + 1;
-  if (!follows && from.last.key === undefined) state.claims.give(into.last, into.giveUpAt);
   if (from.entry !== undefined) leaveLine(state, from.entry, 'merged');
   const moved = [...from.listeners];
   from.listeners.clear();
-  for (const attempt of moved) move(state, attempt, into);
+  const lost = into.last;
+  for (const attempt of moved) {
+    const match = matchOf(attempt.facts, into, state.now, 0);
+    const proven = match.sameKey || match.sameTrace || (match.nextCount && !match.otherKey);
+    if (!proven) rob(state, into, lost);
+    move(state, attempt, into, match.evidence);
+  }
   into.giveUpAt = Math.max(into.giveUpAt, from.giveUpAt);
   forgetCall(state, from, 'merged');
   if (into.entry !== undefined) state.line.heard(into.entry, true);
@@ -98,7 +114,7 @@ function merge(state: State, from: Call, into: Call): void {
   state.plan(into);
 }
 
-function move(state: State, attempt: Attempt, into: Call): void {
+function move(state: State, attempt: Attempt, into: Call, evidence: readonly Evidence[]): void {
   attempt.call = into;
   attempt.ordinal = into.attempts;
   attempt.outcome = into.state === 'answered' ? 'replayed' : 'attached';
@@ -110,7 +126,6 @@ function move(state: State, attempt: Attempt, into: Call): void {
   state.register.name(into, attempt.facts);
   if (into.execution?.firstByteAt !== undefined) reach(attempt);
   const { id, outcome, ordinal } = attempt;
-  const evidence = ['fingerprint'] as const;
   state.say({ kind: 'decided', attempt: id, call: into.id, decision: 'late_merge', evidence, candidates: 1 });
   state.say({ kind: 'attach', attempt: id, call: into.id, execution: into.execution?.id, outcome, ordinal });
 }

@@ -52,7 +52,7 @@ function makePlace(state: State, attempt: Attempt): RefusalReason | undefined {
   for (;;) {
     const obstacle = state.line.obstacle(bytes);
     if (obstacle === undefined) return undefined;
-    const displaced = state.line.displaceable();
+    const displaced = state.line.displaceable(bytes);
     if (displaced === undefined) return obstacle;
     leaveLine(state, displaced, 'displaced');
     setIdle(state, displaced.call, 'refused');

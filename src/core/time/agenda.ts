@@ -17,6 +17,10 @@ export class Agenda<T> {
     return this.#slots.length;
   }
 
+  has(item: T): boolean {
+    return this.#byItem.has(item);
+  }
+
   /** The earliest item; it stays. */
   peek(): T | undefined {
     return this.#slots[0]?.item;
