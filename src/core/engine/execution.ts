@@ -21,6 +21,8 @@ export interface ExecutionRequest {
   readonly minTokens?: number;
   /** Smaller is more urgent; read by the policy `priority` only. */
   readonly priority?: number;
+  /** When the front end took it, if that was before it is handed in. */
+  readonly arrivedAt?: number;
   /** The output's tokens where they are known, so that a later prompt can repeat them. */
   readonly output?: Tokens;
 }
@@ -78,14 +80,14 @@ export class Execution {
   readonly outputHi: number[] = [];
   readonly #output: Tokens;
 
-  constructor(request: ExecutionRequest, arrivedAt: number) {
+  constructor(request: ExecutionRequest, now: number) {
     this.id = request.id;
     this.request = request;
     this.prompt = request.prompt;
     this.promptTokens = request.prompt.length;
     this.maxTokens = request.maxTokens;
     this.priority = request.priority ?? 0;
-    this.arrivedAt = arrivedAt;
+    this.arrivedAt = request.arrivedAt ?? now;
     this.#output = request.output ?? new SegmentTokens([[outputSegment--, request.maxTokens]]);
   }
 

@@ -13,7 +13,7 @@ import {
 import { type Choice, type Generation, usageOf } from './front.js';
 import { chatLogprobs, completionLogprobs } from './logprobs.js';
 import { encode } from './tokenizer.js';
-import { type About, type Api, frame, openaiError, type Writer } from './wire.js';
+import { type About, type Api, frame, openaiError, openaiStreamError, type Writer } from './wire.js';
 
 /** What a completion is given when it asks for no length. */
 const COMPLETION_TOKENS = 16;
@@ -285,6 +285,7 @@ export const completionsApi: Api = {
   },
   writer: (generation, about) => new CompletionWriter(generation, about),
   error: openaiError,
+  streamError: openaiStreamError,
 };
 
 export const chatApi: Api = {
@@ -296,6 +297,7 @@ export const chatApi: Api = {
   },
   writer: (generation, about) => new ChatWriter(generation, about),
   error: openaiError,
+  streamError: openaiStreamError,
 };
 
 const FORMATS: ReadonlySet<unknown> = new Set(['text', 'json_object', 'json_schema', 'structural_tag']);

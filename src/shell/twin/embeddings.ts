@@ -3,7 +3,7 @@
 import { type Ask, commonAsk, type Fields, type Limits, malformed } from './ask.js';
 import { type Generation, usageOf } from './front.js';
 import { encode } from './tokenizer.js';
-import { type Api, openaiError, type Writer } from './wire.js';
+import { type Api, openaiError, openaiStreamError, type Writer } from './wire.js';
 
 const DIMENSIONS = 8;
 
@@ -64,4 +64,5 @@ export const embeddingsApi: Api = {
   }),
   writer: (generation, about) => new EmbeddingsWriter(generation, about.model),
   error: openaiError,
+  streamError: openaiStreamError,
 };

@@ -31,6 +31,15 @@ export interface Generation {
   readonly choices: readonly Choice[];
 }
 
+/** A request that has been read. */
+export interface Work {
+  readonly ask: Ask;
+  /** `X-Request-Id`, or a random name. */
+  readonly id: string;
+  /** When it came, in the clock's milliseconds. */
+  readonly arrivedAt: number;
+}
+
 /** Hears each new piece of text; `choice.ended` is set with its last one. */
 export type OutputListener = (choice: Choice, piece: string) => void;
 
@@ -41,17 +50,26 @@ export function usageOf(generation: Generation): { prompt: number; completion: n
   return { prompt, completion, total: prompt + completion };
 }
 
+export interface FrontSettings {
+  /** Seeds the random ids. */
+  readonly seed: number;
+  /** Engine milliseconds from a request's arrival to its place in the engine's queue. */
+  readonly renderMs: number;
+}
+
 export class Front {
   readonly engine: Engine;
   readonly #clock: PacedClock;
   readonly #meter: FrontMeter;
   readonly #random: Random;
+  readonly #renderMs: number;
 
-  constructor(engine: Engine, clock: PacedClock, meter: FrontMeter, seed: number) {
+  constructor(engine: Engine, clock: PacedClock, meter: FrontMeter, settings: FrontSettings) {
     this.engine = engine;
     this.#clock = clock;
     this.#meter = meter;
-    this.#random = new Random(seed, 'front');
+    this.#random = new Random(settings.seed, 'front');
+    this.#renderMs = settings.renderMs;
   }
 
   /** `digits` random hexadecimal digits, at most 16. */
@@ -63,67 +81,69 @@ export class Front {
       .slice(0, digits);
   }
 
-  /** Throws the 503 of a full queue. */
-  admit(ask: Ask): void {
+  /** Throws the 503 of a full queue; vLLM asks for the samples of one prompt, however many prompts there are. */
+  admit(n: number): void {
     this.#clock.catchUp();
-    const refused = this.engine.refusal(ask.prompts.length * ask.n);
+    const refused = this.engine.refusal(n);
     if (refused === undefined) return;
     const limit = refused === 'requests' ? 'requests' : 'prompt tokens';
     throw new ApiError(503, 'Service Unavailable', null, `The engine holds as many ${limit} as it may.`);
   }
 
-  /** Starts the executions of `ask`; `kind` is the prefix of their ids. The function returned aborts them. */
-  start(
-    ask: Ask,
-    kind: string,
-    id: string,
-    listen: OutputListener,
-  ): { generation: Generation; leave: () => void } {
+  /** Lasts as long as the front end takes to turn a request into tokens. */
+  async render(): Promise<void> {
+    if (this.#renderMs === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#clock.after(this.#renderMs, resolve);
+    });
+  }
+
+  /**
+   * Starts the executions of a request; `kind` is the prefix of their ids. Throws the 503 of a queue that has
+   * become full since {@link admit}. The function returned aborts them.
+   */
+  start(work: Work, kind: string, listen: OutputListener): { generation: Generation; leave: () => void } {
     this.#clock.catchUp();
+    const { ask, id } = work;
     const choices: Choice[] = [];
     const executions: Execution[] = [];
     const generation: Generation = { ask, id, created: Math.floor(Date.now() / 1_000), choices };
+    const leave = (): void => {
+      this.#clock.catchUp();
+      for (const execution of executions) this.engine.abort(execution);
+    };
     for (const [promptIndex, ids] of ask.prompts.entries()) {
+      const external = kind === 'cmpl' ? `${kind}-${id}-${promptIndex}` : `${kind}-${id}`;
       const prompt = new Prompt(new IdTokens(ids), saltOf(ask.cacheSalt));
-      const siblings: Choice[] = [];
+      const siblings = Array.from({ length: ask.n }, (_, sample): Choice => {
+        const text = ask.echo ? decode(ids) : '';
+        const index = choices.length + sample;
+        return { index, promptIndex, promptTokens: ids.length, text, outputTokens: 0, ended: undefined };
+      });
       const heard: OutputListener = (choice, piece) => {
         if (siblings.every(({ ended }) => ended !== undefined)) {
           this.#meter.requestFinished(ask.n, Math.max(...siblings.map(({ outputTokens }) => outputTokens)));
         }
         listen(choice, piece);
       };
-      for (let sample = 0; sample < ask.n; sample += 1) {
-        const choice: Choice = {
-          index: choices.length,
-          promptIndex,
-          promptTokens: ids.length,
-          text: ask.echo ? decode(ids) : '',
-          outputTokens: 0,
-          ended: undefined,
-        };
-        choices.push(choice);
-        siblings.push(choice);
-        const external = kind === 'cmpl' ? `${kind}-${id}-${promptIndex}` : `${kind}-${id}`;
+      try {
+        this.admit(ask.n);
+      } catch (error) {
+        leave();
+        throw error;
+      }
+      choices.push(...siblings);
+      for (const [sample, choice] of siblings.entries()) {
         const name = `${ask.n > 1 ? `${sample}_` : ''}${external}-${this.hex(8)}`;
-        executions.push(this.#execute(ask, choice, prompt, id, name, heard));
+        executions.push(this.#execute(work, choice, prompt, name, heard));
       }
     }
-    const leave = (): void => {
-      this.#clock.catchUp();
-      for (const execution of executions) this.engine.abort(execution);
-    };
     return { generation, leave };
   }
 
-  #execute(
-    ask: Ask,
-    choice: Choice,
-    prompt: Prompt,
-    id: string,
-    name: string,
-    listen: OutputListener,
-  ): Execution {
-    const seed = ask.seed === undefined ? `id/${id}` : `seed/${ask.seed}`;
+  #execute(work: Work, choice: Choice, prompt: Prompt, name: string, listen: OutputListener): Execution {
+    const { ask, arrivedAt } = work;
+    const seed = ask.seed === undefined ? `id/${work.id}` : `seed/${ask.seed}`;
     const filler = new Filler(`${seed}/${choice.index}`, ask.maxTokens);
     const request = {
       id: name,
@@ -132,6 +152,7 @@ export class Front {
       minTokens: ask.minTokens,
       priority: ask.priority,
       output: filler,
+      arrivedAt,
       ...(ask.ignoreEos ? {} : { stopAfter: filler.naturalLength }),
     };
     return this.engine.add(request, (execution, ended) => {

@@ -103,6 +103,9 @@ export const messagesApi: Api = {
     if (error.type === 'Bad Request') return openaiError(error);
     return { type: 'error', error: { type: error.type, message: error.message } };
   },
+  streamError: ({ message }) => [
+    frame({ type: 'error', error: { type: 'internal_error', message } }, 'error'),
+  ],
 };
 
 /** The answer of `/v1/messages/count_tokens`. */

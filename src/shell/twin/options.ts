@@ -22,6 +22,8 @@ export interface TwinOptions extends Partial<EngineOptions> {
   readonly timeScale?: number;
   /** Seeds the random ids; texts are seeded by the execution's id. */
   readonly seed?: number;
+  /** Engine milliseconds a request takes from its arrival to the engine's queue; a burst passes the caps meanwhile. */
+  readonly renderMs?: number;
   /** Token ids from here on are refused. */
   readonly vocabularySize?: number;
   /** Whether `/v1/embeddings` exists; on a server of a generating model it does not. */
@@ -36,6 +38,7 @@ export interface TwinSettings {
   readonly model: string;
   readonly timeScale: number;
   readonly seed: number;
+  readonly renderMs: number;
   readonly embeddings: boolean;
   readonly engine: EngineOptions;
   readonly cost: StepCost;
@@ -64,6 +67,7 @@ export function twinSettings(given: TwinOptions = {}): TwinSettings {
     model,
     timeScale: options.timeScale ?? 1,
     seed: options.seed ?? 0,
+    renderMs: options.renderMs ?? 0,
     embeddings: options.embeddings ?? true,
     engine,
     cost: options.cost ?? base.cost,
@@ -75,6 +79,7 @@ export function twinSettings(given: TwinOptions = {}): TwinSettings {
   };
   within('port', settings.port, 0, 65_535, true);
   within('timeScale', settings.timeScale, 1e-3, 1e6);
+  within('renderMs', settings.renderMs, 0, 3_600_000);
   within('seed', settings.seed, 0, 2 ** 32, true);
   within('vocabularySize', settings.limits.vocabularySize, 1, 2 ** 31, true);
   return settings;

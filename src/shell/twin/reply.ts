@@ -62,6 +62,15 @@ export class Reply {
     });
   }
 
+  /** Ends a stream that has begun with the frames of an error; without any, breaks it. */
+  fail(frames: readonly string[] | undefined): void {
+    if (frames === undefined) this.#do(() => this.#destroy());
+    else {
+      this.frames(frames);
+      this.end();
+    }
+  }
+
   #event(text: string): void {
     const strikes = this.#strikes(this.#events);
     this.#events += 1;

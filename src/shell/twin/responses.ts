@@ -156,4 +156,5 @@ export const responsesApi: Api = {
   },
   writer: (generation, about) => new ResponsesWriter(generation, about),
   error: openaiError,
+  streamError: () => undefined,
 };

@@ -6,7 +6,7 @@ import { ApiError, type Ask, checkModel, type Fields, isFields, malformed } from
 import { chatApi, chatPrompt, completionsApi, messagesOf } from './completions.js';
 import { embeddingsApi } from './embeddings.js';
 import { type Faults, faultOf } from './faults.js';
-import type { Front } from './front.js';
+import type { Front, Work } from './front.js';
 import { countTokens, messagesApi } from './messages.js';
 import type { FrontMeter } from './meter.js';
 import { metricsText } from './metrics.js';
@@ -116,7 +116,7 @@ export class Routes {
 
   async #work(api: Api, request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.requests += 1;
-    const { faults, front, settings } = this.#parts;
+    const { clock, faults, front, settings } = this.#parts;
     const fault = faults.next();
     const reply = new Reply(response, fault);
     let ask: Ask;
@@ -126,19 +126,28 @@ export class Routes {
       ask = api.read(body, settings.limits);
       if (fault?.kind === 'refuse')
         throw new ApiError(503, 'Service Unavailable', null, 'The engine refuses.');
-      front.admit(ask);
+      front.admit(ask.n);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       reply.json(error.status, api.error(error));
       return;
     }
-    this.#answer(api, ask, idOf(request) ?? front.hex(16), reply, response);
+    const arrivedAt = clock.now();
+    await front.render();
+    if (response.destroyed) return;
+    if (ask.stream) reply.open();
+    try {
+      this.#answer(api, { ask, id: idOf(request) ?? front.hex(16), arrivedAt }, reply, response);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (ask.stream) reply.fail(api.streamError(error));
+      else reply.json(error.status, api.error(error));
+    }
   }
 
-  #answer(api: Api, ask: Ask, id: string, reply: Reply, response: ServerResponse): void {
-    const { front } = this.#parts;
-    if (response.destroyed) return;
-    const { generation, leave } = front.start(ask, api.kind, id, (choice, piece) => {
+  #answer(api: Api, work: Work, reply: Reply, response: ServerResponse): void {
+    const { ask } = work;
+    const { generation, leave } = this.#parts.front.start(work, api.kind, (choice, piece) => {
       if (ask.stream) reply.frames(writer.piece(choice, piece));
       if (generation.choices.some(({ ended }) => ended === undefined)) return;
       if (ask.stream) {
@@ -148,9 +157,7 @@ export class Routes {
     });
     const writer = api.writer(generation, this.#about);
     response.on('close', leave);
-    if (!ask.stream) return;
-    reply.open();
-    reply.frames(writer.begin());
+    if (ask.stream) reply.frames(writer.begin());
   }
 
   #models(): object {

@@ -149,6 +149,30 @@ test('a full queue answers 503', async () => {
   assert.match(await response.text(), /"type":"Service Unavailable"/);
 });
 
+test('a burst that passes the cap together is refused inside its streams', async () => {
+  const burst = await startTwin({ ...QUICK, maxNumQueuedReqs: 2, renderMs: 2_000 });
+  const ask = (path: string) =>
+    fetch(burst.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...hello, max_tokens: 1_000, stream: true }),
+    });
+  const answers = await Promise.all(
+    ['chat/completions', 'chat/completions', 'chat/completions', 'messages'].map((path) =>
+      ask(`/v1/${path}`),
+    ),
+  );
+  const texts = await Promise.all(answers.map((answer) => answer.text()));
+  await burst.close();
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200],
+  );
+  const refused = texts.filter((text) => /"(Service Unavailable|internal_error)"/.test(text));
+  assert.equal(refused.length, 2);
+  assert.ok(refused.every((text) => !text.includes('"delta"')));
+});
+
 test('a hung engine answers nothing while its health is fine', async () => {
   await fault({ kind: 'hang' });
   const { generatedTokens } = twin.stats();

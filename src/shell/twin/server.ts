@@ -39,7 +39,7 @@ export async function startTwin(options: TwinOptions = {}, trace?: TraceSink): P
     observer: meter,
     ...(trace === undefined ? {} : { trace }),
   });
-  const front = new Front(engine, clock, meter, settings.seed);
+  const front = new Front(engine, clock, meter, settings);
   const routes = new Routes({ settings, front, faults: new Faults(), clock, meter });
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     void routes.handle(request, response);

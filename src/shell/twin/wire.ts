@@ -23,6 +23,8 @@ export interface Api {
   writer(generation: Generation, about: About): Writer;
   /** The body of a refusal that is about this API's own matters. */
   error(error: ApiError): object;
+  /** The frames of a refusal after the stream has begun; undefined where vLLM breaks the connection. */
+  streamError(error: ApiError): readonly string[] | undefined;
 }
 
 /** What answers say about the server. */
@@ -38,6 +40,10 @@ export interface About {
 export function frame(data: object | string, event?: string): string {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   return `${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`;
+}
+
+export function openaiStreamError(error: ApiError): readonly string[] {
+  return [frame(openaiError(error)), frame('[DONE]')];
 }
 
 export function openaiError({ message, type, param, status }: ApiError): object {
