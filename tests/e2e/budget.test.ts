@@ -84,6 +84,7 @@ describe('the budget', () => {
     const refused = await ask(at, 'call 10');
     equal(refused.status, 429);
     equal(refused.headers.get('x-holdfast-reason'), 'refused_budget');
+    equal(refused.headers.get('x-holdfast-budget'), 'granted=10, allowed=10');
     const seconds = Number(refused.headers.get('retry-after'));
     ok(seconds >= 1 && seconds <= 59, `Retry-After: ${seconds}`);
     match(refused.headers.get('retry-after-ms') ?? '', /^\d{4,5}$/);

@@ -81,10 +81,10 @@ export class Control {
     };
   }
 
-  /** The budget of one tenant, as its own clients may see it. */
-  tenantBudget(tenant: string): BudgetState {
-    const state = this.#state;
-    return state.budget.state(state.now, state.payer(tenant));
+  /** The budget of one tenant, as its own clients may see it; undefined while it shares the unverified ones'. */
+  tenantBudget(tenant: string): BudgetState | undefined {
+    const { budget, verified, now } = this.#state;
+    return verified.has(tenant) ? budget.state(now, tenant) : undefined;
   }
 }
 

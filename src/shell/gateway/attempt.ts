@@ -31,6 +31,8 @@ export interface AttemptParts {
   /** Whether the gateway is stopping, so that a client had better open its next connection elsewhere. */
   readonly draining: () => boolean;
   readonly sink: AttemptSink;
+  /** The state of its tenant's budget as its clients may see it; absent while that is not its own. */
+  readonly budget: () => string | undefined;
 }
 
 /** What the control has said about an attempt so far, for its answer's headers. */
@@ -257,6 +259,7 @@ export class Attempt implements Reader {
       'x-holdfast-execution': execution,
       'x-holdfast-attempt': ordinal,
       'x-holdfast-outcome': outcome,
+      'x-holdfast-budget': this.#parts.budget(),
       'x-holdfast-queue-ms': queueMs === undefined ? undefined : Math.round(queueMs),
     };
     for (const [name, value] of Object.entries(own)) if (value !== undefined) all[name] = String(value);

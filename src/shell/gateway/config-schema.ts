@@ -12,6 +12,7 @@ import { listed, shown } from '../shared/options.js';
 import { DURATION_FORM, durationText, readDuration, readSize, SIZE_FORM, sizeText } from '../shared/units.js';
 import {
   ANONYMOUS,
+  CACHE_SALTS,
   type GatewayConfig,
   type GatewaySettings,
   type Upstream,
@@ -179,6 +180,7 @@ export const SCHEMA: z.ZodType<GatewaySettings> = mapping<GatewaySettings>('', {
   anonymous: oneOf(ANONYMOUS),
   tenantHeaders: list(header),
   endUserHeader: header,
+  cacheSalt: oneOf(CACHE_SALTS),
   keyHeaders: list(header),
   sessionHeaders: list(header),
   deadlineHeader: header,

@@ -8,6 +8,10 @@ import { oneOf, within } from '../shared/options.js';
 export const ANONYMOUS = ['address', 'shared', 'none'] as const;
 export type Anonymous = (typeof ANONYMOUS)[number];
 
+/** Whether requests carry a `cache_salt` that divides the engine's prefix cache. */
+export const CACHE_SALTS = ['off', 'tenant'] as const;
+export type CacheSalt = (typeof CACHE_SALTS)[number];
+
 /** Time limits on the engine, milliseconds; 0 is no limit. */
 export interface UpstreamTimeouts {
   readonly connectMs: number;
@@ -34,6 +38,8 @@ export interface GatewayConfig {
   readonly tenantHeaders: readonly string[];
   /** A further division; a request without it shares nothing. */
   readonly endUserHeader?: string | undefined;
+  /** `tenant`: no tenant's prefix is found in the engine's cache by another; each computes shared prefixes itself. */
+  readonly cacheSalt: CacheSalt;
   /** Headers that name a call. */
   readonly keyHeaders: readonly string[];
   /** Headers that name an agent's session: a hint, never a key. */
@@ -69,6 +75,7 @@ export const GATEWAY_DEFAULTS: Omit<GatewayConfig, 'control'> = {
   upstreams: [],
   anonymous: 'address',
   tenantHeaders: [],
+  cacheSalt: 'off',
   keyHeaders: ['idempotency-key'],
   sessionHeaders: [
     'x-claude-code-session-id',
@@ -103,6 +110,7 @@ export function gatewayConfig(settings: GatewaySettings = {}): GatewayConfig {
   within('upstreamTimeouts.firstByteMs', config.upstreamTimeouts.firstByteMs, 0, 24 * HOUR);
   within('upstreamTimeouts.idleMs', config.upstreamTimeouts.idleMs, 0, 24 * HOUR);
   oneOf('anonymous', config.anonymous, ANONYMOUS);
+  oneOf('cacheSalt', config.cacheSalt, CACHE_SALTS);
   oneOf('log.level', config.log.level, LOG_LEVELS);
   return config;
 }

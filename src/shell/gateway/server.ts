@@ -10,6 +10,7 @@ import type { Clock } from '../../core/time/clock.js';
 import { listenError } from '../shared/errors.js';
 import type { Log } from '../shared/log.js';
 import { Attempt } from './attempt.js';
+import { cacheSalt, salted } from './cache-salt.js';
 import { Carrier } from './carrier.js';
 import { answerClientError } from './client-error.js';
 import type { GatewayConfig } from './config.js';
@@ -215,6 +216,7 @@ class RunningGateway implements Gateway {
     const connection = this.#connections.get(request.socket);
     if (connection === undefined) return;
     const body = await readBody(request, this.#config.requestBytes);
+    let tenant: string | undefined;
     const attempt = new Attempt({
       id: this.#id('attempt'),
       route,
@@ -224,6 +226,7 @@ class RunningGateway implements Gateway {
       arrivedAt: this.#parts.clock.now(),
       draining: () => this.#draining,
       sink: this.#carrier,
+      budget: () => (tenant === undefined ? undefined : this.#budgetOf(tenant)),
     });
     if (!Buffer.isBuffer(body)) {
       this.#reject(attempt, body === 'too_large' ? 'rejected_too_large' : 'rejected_malformed');
@@ -235,13 +238,23 @@ class RunningGateway implements Gateway {
       secret: this.#secret,
     });
     attempt.family = familyOf(facts.userAgent);
+    tenant = facts.tenant;
+    const plain = request.headers['content-encoding'] === undefined;
     attempt.keepRequest({
       method: request.method ?? 'POST',
       target: request.url ?? route.path,
       headers: forwardedToEngine(request),
-      body,
+      body: this.#config.cacheSalt === 'tenant' && plain ? salted(body, cacheSalt(facts.tenant)) : body,
     });
     this.#carrier.enter(attempt, { kind: 'arrive', attempt: attempt.id, facts });
+  }
+
+  /** Executions granted beyond entitlements in the window, and how many it allows. */
+  #budgetOf(tenant: string): string | undefined {
+    const budget = this.#control.tenantBudget(tenant);
+    return budget === undefined
+      ? undefined
+      : `granted=${budget.granted}, allowed=${Math.floor(budget.allowance)}`;
   }
 
   #reject(attempt: Attempt, reason: RejectReason): void {
