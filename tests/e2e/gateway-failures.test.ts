@@ -3,6 +3,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { afterEach, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import type { GatewaySettings } from '../../src/shell/gateway/config.js';
 import { type EngineCall, event, json, openStream, type Script } from '../support/fake-engine.js';
 import { type Rig, startRig } from '../support/gateway-rig.js';
@@ -45,6 +46,16 @@ function errorIn({ body }: Seen): Record<string, unknown> {
   return (JSON.parse(body) as { error: Record<string, unknown> }).error;
 }
 
+/** Where nobody listens. */
+async function deadUrl(): Promise<string> {
+  const nobody = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => nobody.once('listening', resolve));
+  const address = nobody.address();
+  ok(address !== null && typeof address === 'object');
+  await new Promise((resolve) => nobody.close(resolve));
+  return `http://127.0.0.1:${address.port}`;
+}
+
 /** Writes bytes on the engine's bare connection. */
 function raw(text: string, then: (call: EngineCall) => void = () => {}): Script {
   return (call) => {
@@ -70,13 +81,27 @@ function onceHeard(then: () => void): void {
 const TOKEN = event({ choices: [{ delta: { content: 'a' } }] });
 
 describe('before the first byte of the answer', () => {
+  test('an engine that cannot be reached, with another that can: the other one is asked, and first from then on', async () => {
+    const dead = await deadUrl();
+    const rig = await startRig(json({ ok: true }));
+    running = rig;
+    const second = await startRig(json({}), { upstreams: [{ url: dead }, { url: rig.engine.url }] });
+    try {
+      for (const body of ['{"a":1}', '{"a":2}', '{"a":3}']) {
+        const client = await RawClient.ask(second.gateway.port, { body, headers: { connection: 'close' } });
+        equal(answerIn(await client.rest()).status, 200);
+      }
+      const answer = await fetch(`${second.gateway.url}/v1/models`);
+      equal(answer.status, 200);
+      equal(rig.engine.calls.items.length, 4);
+      deepEqual(second.ledger(), ['delivered', 'delivered', 'delivered']);
+    } finally {
+      await second.stop();
+    }
+  });
+
   test('an engine that cannot be reached: 503', async () => {
-    const nobody = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => nobody.once('listening', resolve));
-    const address = nobody.address();
-    ok(address !== null && typeof address === 'object');
-    await new Promise((resolve) => nobody.close(resolve));
-    const url = `http://127.0.0.1:${address.port}`;
+    const url = await deadUrl();
     const seen = await see(() => {}, {}, { upstreams: [{ url }] });
     deepEqual([seen.status, seen.attempt, seen.execution], [503, 'upstream_refused', 'failed_refused']);
     equal(seen.headers['x-holdfast-reason'], 'upstream_refused');
@@ -330,6 +355,15 @@ describe('after the first byte of the answer', () => {
     const whole = await see(raw(`${HEAD}\r\n{"a": [1, 2]}`, ({ socket }) => socket.end()));
     deepEqual([whole.attempt, whole.whole], ['delivered', true]);
   });
+});
+
+test('a stream packed against our wish is whole when its message is', async () => {
+  const packed = gzipSync(event('x') + event('[DONE]'));
+  const seen = await see(({ response }) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });
+    response.end(packed);
+  }, STREAM);
+  deepEqual([seen.status, seen.attempt], [200, 'delivered']);
 });
 
 test('an empty 2xx is a whole answer', async () => {

@@ -50,6 +50,38 @@ describe('what is no attempt of a call', () => {
     equal(rig.events.items.length, 0);
   });
 
+  test('keeps the length that its client stated, and bytes in headers that are no ASCII', async () => {
+    const rig = await start(({ socket }) => {
+      socket.write(
+        'HTTP/1.1 200 OK\r\nx-name: caf\xc3\xa9 \xe2\x82\xac \xff\r\nset-cookie: a\r\nset-cookie: b\r\ncontent-length: 0\r\n\r\n',
+        'latin1',
+      );
+    });
+    for (const path of ['/v1/files', '/v1/chat/completions']) {
+      const client = await RawClient.ask(rig.gateway.port, { path, headers: { 'x-mine': '\xe2\x82\xac' } });
+      const text = await client.until('\r\n\r\n');
+      equal(answerIn(text).headers['x-name'], 'caf\xc3\xa9 \xe2\x82\xac \xff');
+      equal(text.match(/set-cookie: /g)?.length, 2);
+    }
+    for (const { request, body } of rig.engine.calls.items) {
+      equal(request.headers['content-length'], String(body.length));
+      equal(request.headers['transfer-encoding'], undefined);
+      equal(request.headers['x-mine'], '\xe2\x82\xac');
+    }
+  });
+
+  test('a path in other letters for the same bytes does not lead around the gateway', async () => {
+    const rig = await start(json({}));
+    await RawClient.ask(rig.gateway.port, { path: '/v1/ch%61t/completions' });
+    await rig.verdict('call-ended');
+    await RawClient.ask(rig.gateway.port, { path: 'http://gateway/v1/chat/completions?x=1' });
+    await rig.verdict('call-ended', 2);
+    deepEqual(
+      rig.engine.calls.items.map(({ request }) => request.url),
+      ['/v1/ch%61t/completions', '/v1/chat/completions?x=1'],
+    );
+  });
+
   test('a HEAD has headers and no body', async () => {
     const rig = await start(({ response }) => response.writeHead(200, { 'content-length': '77' }).end());
     const answer = await fetch(`${rig.gateway.url}/v1/models`, { method: 'HEAD' });

@@ -2,7 +2,9 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
+import type { Cancel, Clock } from '../../src/core/time/clock.js';
 import type { GatewaySettings } from '../../src/shell/gateway/config.js';
+import { SystemClock } from '../../src/shell/shared/system-clock.js';
 import { type EngineCall, event, openStream, type Script } from '../support/fake-engine.js';
 import { type Rig, startRig } from '../support/gateway-rig.js';
 import { answerIn, RawClient, type RawRequest } from '../support/raw-client.js';
@@ -13,9 +15,27 @@ afterEach(async () => {
   running = undefined;
 });
 
-async function start(script: Script, settings?: GatewaySettings): Promise<Rig> {
-  running = await startRig(script, settings);
+async function start(script: Script, settings?: GatewaySettings, clock?: Clock): Promise<Rig> {
+  running = await startRig(script, settings, clock);
   return running;
+}
+
+/** The machine's clock, but for long waits, which end when the test says so. */
+class HeldClock extends SystemClock {
+  readonly held = new Set<() => void>();
+
+  override after(ms: number, fire: () => void): Cancel {
+    if (ms < 100_000) return super.after(ms, fire);
+    this.held.add(fire);
+    return () => this.held.delete(fire);
+  }
+
+  /** Ends the waits that there are; what they make anew goes on. */
+  fireHeld(): void {
+    const due = [...this.held];
+    this.held.clear();
+    for (const fire of due) fire();
+  }
 }
 
 const STREAM: RawRequest = { body: '{"model":"tiny","stream":true,"messages":[]}' };
@@ -174,5 +194,27 @@ describe('a reader that is slow', () => {
     await quick.until('[DONE]');
     equal((await rig.verdict('attempt-ended')).ending, 'delivered');
     equal(rig.verdicts.items.filter(({ kind }) => kind === 'seal').length, 1);
+  });
+
+  test('that takes nothing for two minutes is cut, even if the answer is all there', async () => {
+    const clock = new HeldClock();
+    const rig = await start(
+      (call) => {
+        openStream(call);
+        flood(call, 20 * MIB, () => call.response.end(event('[DONE]')));
+      },
+      { control: { bounds: { replayBytes: 64 * MIB } } },
+      clock,
+    );
+    const stuck = await RawClient.ask(rig.gateway.port, KEYED);
+    stuck.socket.pause();
+    await rig.heard('finish');
+    const before = clock.held.size;
+    ok(before > 0);
+    clock.fireHeld();
+    equal((await rig.verdict('attempt-ended')).ending, 'slow_reader');
+    const again = await RawClient.ask(rig.gateway.port, KEYED);
+    await again.until('[DONE]');
+    equal(rig.engine.calls.items.length, 1);
   });
 });

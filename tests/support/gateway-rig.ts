@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ControlEvent } from '../../src/core/control/event.js';
 import type { Verdict } from '../../src/core/control/verdict.js';
+import type { Clock } from '../../src/core/time/clock.js';
 import { type GatewaySettings, gatewayConfig } from '../../src/shell/gateway/config.js';
 import { Metrics } from '../../src/shell/gateway/metrics.js';
 import { pseudonyms } from '../../src/shell/gateway/pseudonym.js';
@@ -49,7 +50,11 @@ export interface Rig {
 }
 
 /** Starts both; the moment after the last byte is short unless the settings say otherwise. */
-export async function startRig(script: Script, settings: GatewaySettings = {}): Promise<Rig> {
+export async function startRig(
+  script: Script,
+  settings: GatewaySettings = {},
+  clock: Clock = new SystemClock(),
+): Promise<Rig> {
   const engine = await FakeEngine.start(script);
   const pseudonym = pseudonyms();
   const metrics = new Watched({ pseudonym });
@@ -60,7 +65,7 @@ export async function startRig(script: Script, settings: GatewaySettings = {}): 
     control: { deliveredAfterMs: 60, ...settings.control },
   });
   const gateway = await startGateway(config, {
-    clock: new SystemClock(),
+    clock,
     log: SILENT,
     metrics,
     pseudonym,

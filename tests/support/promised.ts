@@ -1,6 +1,6 @@
 /** Waits in tests: for an event, never for time, with a limit that says what did not come. */
 
-const LIMIT_MS = 10_000;
+const LIMIT_MS = 30_000;
 
 /** `promise`, or an error that names `what` when it has not settled in time. */
 export async function within<T>(what: string, promise: Promise<T>, limitMs: number = LIMIT_MS): Promise<T> {

@@ -29,9 +29,16 @@ export interface Answer {
 
 /** Follows the answer with these headers to a request of an API that speaks `dialect`. */
 export function answerOf(dialect: Dialect, headers: HeaderFields): Answer {
-  if (mediaType(headers['content-type']) === 'text/event-stream') return new EventAnswer(dialect);
+  // Packed against our wish, a stream cannot be looked into; it is whole when its message is.
+  const packed = (headers['content-encoding'] ?? 'identity') !== 'identity';
+  if (isEventStream(headers) && !packed) return new EventAnswer(dialect);
   const framed = 'content-length' in headers || 'transfer-encoding' in headers;
-  return new PlainAnswer(framed || mediaType(headers['content-type']) !== 'application/json');
+  return new PlainAnswer(packed || framed || mediaType(headers['content-type']) !== 'application/json');
+}
+
+/** Whether an answer with these headers is a stream of server-sent events. */
+export function isEventStream(headers: HeaderFields): boolean {
+  return mediaType(headers['content-type']) === 'text/event-stream';
 }
 
 class PlainAnswer implements Answer {

@@ -3,22 +3,27 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Family } from '../../core/control/family.js';
 import type { AttemptEnding, Outcome, RejectReason } from '../../core/control/words.js';
+import type { Cancel, Clock } from '../../core/time/clock.js';
 import type { Connection, Watch } from './departure.js';
 import { errorBody } from './error-body.js';
 import type { ErrorAnswer, Execution, Reader } from './execution.js';
-import { type HeaderFields, textOf } from './headers.js';
+import { type HeaderFields, textOf, writable } from './headers.js';
 import { isOwnEnding, type OwnEnding, type RefusalTerms, refusal } from './refusal.js';
 import type { Route } from './routes.js';
 import type { EngineRequest } from './upstream.js';
 
 /** A reader that takes nothing of an answer that broke off is cut after this, milliseconds. */
 const FLUSH_MS = 5_000;
+/** A reader that takes nothing at all while bytes wait for it is cut after this, milliseconds. */
+const STALL_MS = 120_000;
 
 /** What an attempt reports. */
 export interface AttemptSink {
   handed(attempt: Attempt): void;
   left(attempt: Attempt): void;
   answered(attempt: Attempt, status: number): void;
+  /** The client has taken nothing of what waits for it for too long. */
+  stalled(attempt: Attempt): void;
 }
 
 export interface AttemptParts {
@@ -28,6 +33,9 @@ export interface AttemptParts {
   readonly response: ServerResponse;
   readonly connection: Connection;
   readonly arrivedAt: number;
+  readonly clock: Clock;
+  /** Milliseconds of the clock a millisecond of the client's. */
+  readonly scale: number;
   /** Whether the gateway is stopping, so that a client had better open its next connection elsewhere. */
   readonly draining: () => boolean;
   readonly sink: AttemptSink;
@@ -65,6 +73,7 @@ export class Attempt implements Reader {
   #state: State = 'silent';
   #blocked = false;
   #close: Close | undefined;
+  #stall: Cancel = () => {};
   /** The call it waits in line with. */
   waitsFor: string | undefined;
 
@@ -78,6 +87,7 @@ export class Attempt implements Reader {
     parts.response.on('error', () => {});
     parts.response.on('drain', () => {
       this.#blocked = false;
+      this.#stall();
       this.advance();
     });
   }
@@ -130,7 +140,9 @@ export class Attempt implements Reader {
   refuse(ending: OwnEnding, terms: RefusalTerms): void {
     if (this.#state === 'speaking') return this.cut();
     if (this.#state !== 'silent') return;
-    const { status, headers, message } = refusal(ending, this.family, terms);
+    const { retryAfterMs, mayRetry } = terms;
+    const scaled = retryAfterMs === undefined ? undefined : retryAfterMs / this.#parts.scale;
+    const { status, headers, message } = refusal(ending, this.family, { retryAfterMs: scaled, mayRetry });
     const body = errorBody(this.route.dialect, status, ending, message);
     this.#answer(status, { ...headers, 'content-type': 'application/json' }, body);
   }
@@ -174,6 +186,7 @@ export class Attempt implements Reader {
 
   #leaveOff(): void {
     this.#state = 'gone';
+    this.#stall();
     this.#request = undefined;
     this.#watch.over();
     this.#detach();
@@ -204,6 +217,7 @@ export class Attempt implements Reader {
         return;
       }
       this.#blocked = !response.write(piece, () => this.#wrote(piece.length));
+      if (this.#blocked) this.#watchReader();
     }
   }
 
@@ -217,7 +231,9 @@ export class Attempt implements Reader {
 
   #endWith(piece: Buffer): void {
     this.#state = 'ending';
+    this.#watchReader();
     this.#parts.response.end(piece, () => {
+      this.#stall();
       if (this.#state !== 'ending') return;
       if (this.#close !== 'whole') return this.#leaveOff();
       this.#state = 'gone';
@@ -225,6 +241,12 @@ export class Attempt implements Reader {
       this.#watch.handed();
       this.#parts.sink.handed(this);
     });
+  }
+
+  #watchReader(): void {
+    this.#stall();
+    const { clock, scale, sink } = this.#parts;
+    this.#stall = clock.after(STALL_MS * scale, () => sink.stalled(this));
   }
 
   #passOn({ status, headers, body }: ErrorAnswer): void {
@@ -249,9 +271,7 @@ export class Attempt implements Reader {
 
   /** The accounting that goes with every answer. */
   #headers(headers: HeaderFields): Record<string, string | string[]> {
-    const all: Record<string, string | string[]> = {};
-    for (const [name, value] of Object.entries(headers))
-      all[name] = typeof value === 'string' ? value : [...value];
+    const all = writable(headers);
     const { call, execution, ordinal, outcome, queueMs } = this.#standing;
     const own = {
       'x-request-id': textOf(this.#parts.request, 'x-request-id'),
@@ -260,7 +280,7 @@ export class Attempt implements Reader {
       'x-holdfast-attempt': ordinal,
       'x-holdfast-outcome': outcome,
       'x-holdfast-budget': this.#parts.budget(),
-      'x-holdfast-queue-ms': queueMs === undefined ? undefined : Math.round(queueMs),
+      'x-holdfast-queue-ms': queueMs === undefined ? undefined : Math.round(queueMs / this.#parts.scale),
     };
     for (const [name, value] of Object.entries(own)) if (value !== undefined) all[name] = String(value);
     return all;

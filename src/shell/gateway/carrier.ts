@@ -3,8 +3,10 @@
 import { assert, unreachable } from '../../core/assert.js';
 import type { Control } from '../../core/control/control.js';
 import { Driver } from '../../core/control/driver.js';
-import type { ControlEvent } from '../../core/control/event.js';
+import type { AttemptFacts, ControlEvent } from '../../core/control/event.js';
+import { familyOf } from '../../core/control/family.js';
 import type { Verdict } from '../../core/control/verdict.js';
+import type { RejectReason } from '../../core/control/words.js';
 import type { Clock } from '../../core/time/clock.js';
 import type { Attempt, AttemptSink } from './attempt.js';
 import type { GatewayConfig } from './config.js';
@@ -55,10 +57,19 @@ export class Carrier implements AttemptSink {
     return this.#attempts.size;
   }
 
-  /** Puts an attempt before the control; its facts and its request are complete. */
-  enter(attempt: Attempt, event: Extract<ControlEvent, { kind: 'arrive' | 'reject' }>): void {
+  /** Puts an attempt before the control, which has got its request. */
+  arrive(attempt: Attempt, facts: AttemptFacts): void {
+    attempt.family = familyOf(facts.userAgent);
     this.#attempts.set(attempt.id, attempt);
-    this.send(event);
+    this.send({ kind: 'arrive', attempt: attempt.id, facts });
+  }
+
+  /** Turns an attempt away whose request could not be read, and gives its connection up. */
+  reject(attempt: Attempt, reason: RejectReason): void {
+    const event = { kind: 'reject', attempt: attempt.id, reason } as const;
+    this.#parts.observer.event(event, this.#parts.clock.now());
+    attempt.hangUp(reason);
+    this.#driver.send(event);
   }
 
   send(event: ControlEvent): void {
@@ -88,6 +99,10 @@ export class Carrier implements AttemptSink {
 
   answered(attempt: Attempt, status: number): void {
     this.#parts.observer.answered(attempt.id, status);
+  }
+
+  stalled(attempt: Attempt): void {
+    this.send({ kind: 'lag', attempt: attempt.id });
   }
 
   #carry(verdict: Verdict): void {

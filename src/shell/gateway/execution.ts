@@ -3,13 +3,13 @@
 import type { ControlEvent } from '../../core/control/event.js';
 import type { Failure } from '../../core/control/words.js';
 import type { Cancel, Clock } from '../../core/time/clock.js';
-import { type Answer, answerOf } from './answer.js';
+import { type Answer, answerOf, isEventStream } from './answer.js';
 import { Broadcast } from './broadcast.js';
 import type { UpstreamTimeouts } from './config.js';
 import type { EngineError } from './engine-error.js';
-import { answerHeaders, type HeaderFields, mediaType } from './headers.js';
+import { answerHeaders, type HeaderFields } from './headers.js';
 import type { Dialect } from './routes.js';
-import type { EngineRequest, Exchange, Headers, LetGo, Upstream } from './upstream.js';
+import type { EngineRequest, Exchange, LetGo, Upstream } from './upstream.js';
 
 /** Of an engine's error answer, more than this is not passed on. */
 const ERROR_BODY_BYTES = 1024 * 1024;
@@ -128,7 +128,7 @@ export class Execution implements Exchange {
     this.#letGo();
   }
 
-  onHead(status: number, headers: Headers): void {
+  onHead(status: number, headers: HeaderFields): void {
     this.#status = status;
     this.#headers = answerHeaders(headers);
     if (status >= 300) {
@@ -136,8 +136,8 @@ export class Execution implements Exchange {
       this.#arm(CLOSING_MS);
       return;
     }
-    this.#answer = answerOf(this.#parts.dialect, { ...headersOf(headers) });
-    if (mediaType(this.#headers['content-type']) === 'text/event-stream') {
+    this.#answer = answerOf(this.#parts.dialect, headers);
+    if (isEventStream(headers)) {
       const { 'content-length': _length, ...rest } = this.#headers;
       this.#headers = rest;
     }
@@ -261,10 +261,4 @@ export class Execution implements Exchange {
       for (const reader of this.readers) reader.advance();
     });
   }
-}
-
-function headersOf(headers: Headers): HeaderFields {
-  const known: Record<string, string | readonly string[]> = {};
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) known[name] = value;
-  return known;
 }

@@ -18,6 +18,8 @@ export interface FactsParts {
   /** Milliseconds since 1970. */
   readonly wallClock: () => number;
   readonly secret: Uint8Array;
+  /** Milliseconds of the gateway's clock a millisecond of the client's. */
+  readonly scale: number;
 }
 
 /** The facts of a request of a recognised route. */
@@ -25,7 +27,7 @@ export function factsOf(
   request: IncomingMessage,
   route: Route,
   body: Buffer,
-  { config, wallClock, secret }: FactsParts,
+  { config, wallClock, secret, scale }: FactsParts,
 ): AttemptFacts {
   const print = fingerprint({
     method: request.method ?? '',
@@ -33,6 +35,7 @@ export function factsOf(
     versions: Object.fromEntries(VERSION_HEADERS.map((name) => [name, valuesOf(request, name)])),
     body,
   });
+  const scaled = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms * scale);
   const deadlines = deadlinesOf(request, config.deadlineHeader, wallClock());
   return {
     ...identityOf(request, config, secret),
@@ -42,8 +45,8 @@ export function factsOf(
     bodyBytes: body.length,
     noStore: /(?:^|,)\s*no-store\s*(?:,|$)/i.test(textOf(request, 'cache-control') ?? ''),
     cancelOnLeave: textOf(request, 'x-holdfast-cancel-on-leave')?.toLowerCase() === 'true',
-    explicitDeadlineMs: deadlines.explicitMs,
-    announcedDeadlineMs: deadlines.announcedMs,
+    explicitDeadlineMs: scaled(deadlines.explicitMs),
+    announcedDeadlineMs: scaled(deadlines.announcedMs),
   };
 }
 

@@ -18,11 +18,19 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** The gateway's own: `host` and `content-length` follow from what it sends, `expect` is answered here. */
-const REWRITTEN = new Set(['host', 'content-length', 'expect']);
+/** The gateway's own: `host` follows from where it sends, `expect` is answered here. */
+const REWRITTEN = new Set(['host', 'expect']);
 
-/** Of an attempt: the engine gets an id an execution, plain bytes, and none of the words meant for the gateway. */
-const NOT_FOR_THE_ENGINE = new Set(['accept-encoding', 'x-request-id', 'x-holdfast-cancel-on-leave']);
+/**
+ * Of an attempt: the engine gets an id an execution, plain bytes, the length of what is sent, and none of the words
+ * meant for the gateway.
+ */
+const NOT_FOR_THE_ENGINE = new Set([
+  'accept-encoding',
+  'content-length',
+  'x-request-id',
+  'x-holdfast-cancel-on-leave',
+]);
 
 /** The names that a `Connection` header declares hop-by-hop, in lower case. */
 function declared(connection: string | undefined): Set<string> {
@@ -49,18 +57,38 @@ export function forwardedToEngine(request: IncomingMessage): string[] {
   return [...forwarded(request, NOT_FOR_THE_ENGINE), 'accept-encoding', 'identity'];
 }
 
-/** The headers of an engine's answer that may go to a client. */
-export function answerHeaders(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): HeaderFields {
-  const connection = headers['connection'];
-  const local = declared(Array.isArray(connection) ? connection.join(',') : connection);
-  const kept: Record<string, string | readonly string[]> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || HOP_BY_HOP.has(name) || local.has(name)) continue;
-    kept[name] = value;
+/** Headers as they came over the wire, names and values in turn; every byte of a value is kept. */
+export function fieldsOf(raw: readonly (string | Buffer)[]): HeaderFields {
+  const fields: Record<string, string | string[]> = {};
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = textIn(raw[at]).toLowerCase();
+    const value = textIn(raw[at + 1]);
+    const before = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (before === undefined) fields[name] = value;
+    else if (typeof before === 'string') fields[name] = [before, value];
+    else before.push(value);
   }
-  return kept;
+  return fields;
+}
+
+function textIn(bytes: string | Buffer | undefined): string {
+  return typeof bytes === 'string' ? bytes : (bytes?.toString('latin1') ?? '');
+}
+
+/** The headers of an engine's answer that may go to a client. */
+export function answerHeaders(headers: HeaderFields): HeaderFields {
+  const { connection } = headers;
+  const local = declared(typeof connection === 'string' ? connection : connection?.join(','));
+  const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !local.has(name));
+  return Object.fromEntries(kept);
+}
+
+/** Headers in the form that Node's server writes. */
+export function writable(headers: HeaderFields): Record<string, string | string[]> {
+  const all: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers))
+    all[name] = typeof value === 'string' ? value : [...value];
+  return all;
 }
 
 /** All values a request gives for a header name (lower case), in their order; Node's merged view drops some. */

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { UpstreamTimeouts } from './config.js';
 import { errorBody } from './error-body.js';
-import { answerHeaders, forwarded, type HeaderFields } from './headers.js';
+import { answerHeaders, fieldsOf, forwarded, writable } from './headers.js';
 import { refusal } from './refusal.js';
 import { failureOf, type Upstream } from './upstream.js';
 
@@ -26,7 +26,7 @@ export async function passThrough(
   const gone = new AbortController();
   response.on('close', () => gone.abort());
   response.on('error', () => {});
-  const engine = upstream.leastBusy();
+  const engine = upstream.choose();
   try {
     const answer = await engine.pool.request({
       path: engine.prefix + (request.url ?? '/'),
@@ -36,10 +36,12 @@ export async function passThrough(
       signal: gone.signal,
       headersTimeout: timeouts.firstByteMs,
       bodyTimeout: timeouts.idleMs,
+      responseHeaders: 'raw',
     });
     const status = answer.statusCode;
-    response.writeHead(status, written(answerHeaders(answer.headers)));
-    response.flushHeaders();
+    response.writeHead(status, writable(answerHeaders(fieldsOf(answer.headers as unknown as string[]))));
+    // Node's own flushHeaders would write their bytes as UTF-8.
+    response.write(Buffer.alloc(0));
     passed(status);
     // It breaks off where the engine or the client does; that is all there is to say.
     await pipeline(answer.body, response).catch(() => {});
@@ -49,6 +51,10 @@ export async function passThrough(
 }
 
 function answerFailure(response: ServerResponse, error: unknown): number {
+  if (response.headersSent) {
+    response.destroy();
+    return response.statusCode;
+  }
   const ending = `upstream_${failureOf(error)}` as const;
   const { status, headers, message } = refusal(ending, 'unknown', { mayRetry: true });
   const body = errorBody('openai', status, ending, message);
@@ -63,11 +69,4 @@ function answerFailure(response: ServerResponse, error: unknown): number {
 
 function hasBody(request: IncomingMessage): boolean {
   return 'transfer-encoding' in request.headers || Number(request.headers['content-length'] ?? 0) > 0;
-}
-
-function written(headers: HeaderFields): Record<string, string | string[]> {
-  const all: Record<string, string | string[]> = {};
-  for (const [name, value] of Object.entries(headers))
-    all[name] = typeof value === 'string' ? value : [...value];
-  return all;
 }

@@ -66,8 +66,8 @@ test('the time to wait is whole seconds from 1 to 59, and the same to the millis
     return `${headers['retry-after']} ${headers['retry-after-ms']}`;
   });
   deepEqual(said, [
-    '1 1000',
-    '1 1000',
+    '1 1',
+    '1 999',
     '1 1000',
     '2 1001',
     '5 4201',

@@ -71,11 +71,8 @@ function meansRetry(status: number): boolean {
 /** Whole seconds from 1 to 59, since several SDKs ignore more; and the same wait to the millisecond. */
 function retryAfter(ms: number | undefined): Record<string, string> {
   if (ms === undefined) return {};
-  const clipped = Math.min(59_000, Math.max(1_000, Math.round(ms)));
-  return {
-    'retry-after': String(Math.min(59, Math.ceil(clipped / 1_000))),
-    'retry-after-ms': String(clipped),
-  };
+  const clipped = Math.min(59_000, Math.max(1, Math.round(ms)));
+  return { 'retry-after': String(Math.ceil(clipped / 1_000)), 'retry-after-ms': String(clipped) };
 }
 
 /** Whether an attempt with this ending is answered in the gateway's own words, if nothing has been answered yet. */

@@ -26,6 +26,23 @@ export function pathOf(target: string): string {
   return end < 0 ? target : target.slice(0, end);
 }
 
+/** Engines decode a path before they look at it, so an encoded letter must not lead around the gateway. */
+function decoded(path: string): string {
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Path and query of a request target that names the whole URL, which a server has to accept. */
+export function originForm(target: string): string {
+  const [, rest] = /^https?:\/\/[^/?#]*(.*)$/i.exec(target) ?? [];
+  if (rest === undefined) return target;
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
 /** The route of a request that is one attempt of a call; undefined for everything that only passes through. */
 export function recognised(
   method: string | undefined,
@@ -33,7 +50,7 @@ export function recognised(
   further: readonly string[],
 ): Route | undefined {
   if (method !== 'POST') return undefined;
-  const path = pathOf(target);
+  const path = decoded(pathOf(target));
   if (Object.hasOwn(DIALECTS, path)) return { path, dialect: DIALECTS[path] ?? 'plain' };
   return further.includes(path) ? { path, dialect: 'plain' } : undefined;
 }

@@ -3,9 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Control } from '../../core/control/control.js';
-import { familyOf } from '../../core/control/family.js';
 import type { Ledger } from '../../core/control/ledger.js';
-import type { RejectReason } from '../../core/control/words.js';
 import type { Clock } from '../../core/time/clock.js';
 import { listenError } from '../shared/errors.js';
 import type { Log } from '../shared/log.js';
@@ -24,7 +22,7 @@ import { passThrough } from './passthrough.js';
 import type { Pseudonym } from './pseudonym.js';
 import { Recorder } from './record.js';
 import { declaredBytes, readBody } from './request-body.js';
-import { type Route, recognised } from './routes.js';
+import { originForm, type Route, recognised } from './routes.js';
 import { Upstream } from './upstream.js';
 
 /** Longer than the idle time of common load balancers, so that theirs ends a connection and never ours. */
@@ -38,6 +36,8 @@ const FLUSH_MS = 1_000;
 
 export interface GatewayParts {
   readonly clock: Clock;
+  /** Milliseconds of `clock` a millisecond of the clients'; 1 when absent, more where a test runs faster than life. */
+  readonly scale?: number;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly pseudonym: Pseudonym;
@@ -69,6 +69,7 @@ class RunningGateway implements Gateway {
   readonly #config: GatewayConfig;
   readonly #parts: GatewayParts;
   readonly #secret: Buffer;
+  readonly #scale: number;
   readonly #control: Control;
   readonly #upstream: Upstream;
   readonly #carrier: Carrier;
@@ -84,6 +85,7 @@ class RunningGateway implements Gateway {
     this.#config = config;
     this.#parts = parts;
     this.#secret = randomBytes(32);
+    this.#scale = parts.scale ?? 1;
     this.#control = new Control({
       options: config.control,
       makeId: (of) => this.#id(of),
@@ -93,6 +95,7 @@ class RunningGateway implements Gateway {
     this.#upstream = new Upstream(
       config.upstreams.map(({ url }) => url),
       config.upstreamTimeouts,
+      clock,
     );
     this.#carrier = new Carrier({
       config,
@@ -136,8 +139,7 @@ class RunningGateway implements Gateway {
   async drain(): Promise<void> {
     this.#draining = true;
     this.#carrier.send({ kind: 'drain' });
-    const done = Promise.all([this.#carrier.idle(), ...this.#passing]);
-    await Promise.race([done, this.#after(this.#config.drainMs)]);
+    await Promise.race([this.#idle(), this.#after(this.#config.drainMs)]);
     await this.close();
   }
 
@@ -158,6 +160,11 @@ class RunningGateway implements Gateway {
     clearTimeout(flushed);
     this.#carrier.close();
     await this.#upstream.close();
+  }
+
+  async #idle(): Promise<void> {
+    await this.#carrier.idle();
+    while (this.#passing.size > 0) await Promise.all(this.#passing);
   }
 
   #after(ms: number): Promise<void> {
@@ -192,6 +199,7 @@ class RunningGateway implements Gateway {
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
     if (this.#draining) response.shouldKeepAlive = false;
+    request.url = originForm(request.url ?? '/');
     const local = {
       draining: () => this.#draining,
       metricsText: () => this.#parts.metrics.text(),
@@ -224,20 +232,22 @@ class RunningGateway implements Gateway {
       response,
       connection,
       arrivedAt: this.#parts.clock.now(),
+      clock: this.#parts.clock,
+      scale: this.#scale,
       draining: () => this.#draining,
       sink: this.#carrier,
       budget: () => (tenant === undefined ? undefined : this.#budgetOf(tenant)),
     });
     if (!Buffer.isBuffer(body)) {
-      this.#reject(attempt, body === 'too_large' ? 'rejected_too_large' : 'rejected_malformed');
+      this.#carrier.reject(attempt, body === 'too_large' ? 'rejected_too_large' : 'rejected_malformed');
       return;
     }
     const facts = factsOf(request, route, body, {
       config: this.#config,
       wallClock: this.#parts.wallClock,
       secret: this.#secret,
+      scale: this.#scale,
     });
-    attempt.family = familyOf(facts.userAgent);
     tenant = facts.tenant;
     const plain = request.headers['content-encoding'] === undefined;
     attempt.keepRequest({
@@ -246,7 +256,7 @@ class RunningGateway implements Gateway {
       headers: forwardedToEngine(request),
       body: this.#config.cacheSalt === 'tenant' && plain ? salted(body, cacheSalt(facts.tenant)) : body,
     });
-    this.#carrier.enter(attempt, { kind: 'arrive', attempt: attempt.id, facts });
+    this.#carrier.arrive(attempt, facts);
   }
 
   /** Executions granted beyond entitlements in the window, and how many it allows. */
@@ -255,11 +265,6 @@ class RunningGateway implements Gateway {
     return budget === undefined
       ? undefined
       : `granted=${budget.granted}, allowed=${Math.floor(budget.allowance)}`;
-  }
-
-  #reject(attempt: Attempt, reason: RejectReason): void {
-    this.#carrier.enter(attempt, { kind: 'reject', attempt: attempt.id, reason });
-    attempt.hangUp(reason);
   }
 
   #id(of: 'call' | 'execution' | 'attempt'): string {

@@ -3,10 +3,16 @@
 import { Pool } from 'undici';
 import { assert } from '../../core/assert.js';
 import type { Failure } from '../../core/control/words.js';
+import type { Clock } from '../../core/time/clock.js';
 import type { UpstreamTimeouts } from './config.js';
+import { fieldsOf, type HeaderFields } from './headers.js';
 
 /** Below the 5 s after which vLLM's server closes an idle connection, so that none is used while it goes. */
 const KEEP_ALIVE_MS = 4_000;
+
+/** How long an engine that could not be reached is asked last, doubling with every time in a row, milliseconds. */
+const FIRST_REST_MS = 500;
+const LONGEST_REST_MS = 10_000;
 
 export interface EngineRequest {
   readonly method: string;
@@ -17,11 +23,10 @@ export interface EngineRequest {
   readonly body: Buffer;
 }
 
-export type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
 /** What comes back of one request. Exactly one of `onEnd` and `onFailure` ends it, unless it was let go. */
 export interface Exchange {
-  onHead(status: number, headers: Headers): void;
+  /** `headers` as they came, those of the connection included. */
+  onHead(status: number, headers: HeaderFields): void;
   onData(chunk: Buffer): void;
   onEnd(): void;
   /** `refused`, `reset` and `malformed` as they look from the connection, whatever had arrived before. */
@@ -36,44 +41,80 @@ interface Engine {
   /** What stands before every path. */
   readonly prefix: string;
   live: number;
+  /** How often in a row it could not be reached, and until when others are asked first. */
+  refusals: number;
+  restsUntil: number;
 }
 
 export class Upstream {
   readonly #engines: readonly Engine[];
+  readonly #clock: Clock;
 
-  constructor(urls: readonly string[], timeouts: UpstreamTimeouts) {
+  constructor(urls: readonly string[], timeouts: UpstreamTimeouts, clock: Clock) {
     assert(urls.length > 0, 'a gateway needs an engine');
+    this.#clock = clock;
     this.#engines = urls.map((text) => engineAt(new URL(text), timeouts));
   }
 
-  /** Sends a request to the engine with the fewest live ones. */
+  /**
+   * Sends a request to the engine with the fewest live ones. An engine that cannot be reached has done nothing for
+   * it, so the next one is asked, each at most once.
+   */
   send(request: EngineRequest, exchange: Exchange): LetGo {
-    const engine = this.leastBusy();
-    const end = this.#enter(engine);
+    const tried = new Set<Engine>();
+    let letGo: LetGo = () => {};
+    const next = (): void => {
+      const engine = this.choose(tried);
+      tried.add(engine);
+      letGo = this.#dispatch(engine, request, exchange, () => {
+        if (tried.size === this.#engines.length) return false;
+        next();
+        return true;
+      });
+    };
+    next();
+    return () => letGo();
+  }
+
+  /** The engine for a request: one that can be reached before one that could not, then the least busy. */
+  choose(tried: ReadonlySet<Engine> = new Set()): Engine {
+    const now = this.#clock.now();
+    const rests = (engine: Engine): boolean => engine.restsUntil > now;
+    const better = (a: Engine, b: Engine): boolean => (rests(a) === rests(b) ? a.live < b.live : rests(b));
+    const open = this.#engines.filter((engine) => !tried.has(engine));
+    return open.reduce((best, engine) => (better(engine, best) ? engine : best));
+  }
+
+  /** `elsewhere` is asked when the engine cannot be reached: true when it has taken the request over. */
+  #dispatch(engine: Engine, request: EngineRequest, exchange: Exchange, elsewhere: () => boolean): LetGo {
     let connected = false;
     let over = false;
     let destroy: (() => void) | undefined;
     const finish = (): boolean => {
       if (over) return false;
       over = true;
-      end();
+      engine.live -= 1;
       return true;
     };
+    const fail = (error: Error): void => {
+      if (!connected) this.#rest(engine);
+      if (connected || !elsewhere()) exchange.onFailure(connected ? broken(error) : 'refused', error);
+    };
+    engine.live += 1;
+    const { target, method, headers, body } = request;
     engine.pool.dispatch(
-      {
-        path: engine.prefix + request.target,
-        method: request.method,
-        headers: [...request.headers],
-        body: request.body,
-      },
+      { path: engine.prefix + target, method, headers: [...headers], body },
       {
         onRequestStart(controller) {
           connected = true;
+          engine.refusals = 0;
+          engine.restsUntil = 0;
           destroy = () => controller.abort(new Error('let go'));
           if (over) destroy();
         },
-        onResponseStart(_controller, status, headers) {
-          if (!over && status >= 200) guarded(() => exchange.onHead(status, headers));
+        onResponseStart({ rawHeaders }, status) {
+          const fields = fieldsOf(Array.isArray(rawHeaders) ? rawHeaders : []);
+          if (!over && status >= 200) guarded(() => exchange.onHead(status, fields));
         },
         onResponseData(_controller, chunk) {
           if (!over) guarded(() => exchange.onData(chunk));
@@ -82,8 +123,7 @@ export class Upstream {
           if (finish()) guarded(() => exchange.onEnd());
         },
         onResponseError(_controller, error) {
-          const failure = connected ? broken(error) : 'refused';
-          if (finish()) guarded(() => exchange.onFailure(failure, error));
+          if (finish()) guarded(() => fail(error));
         },
       },
     );
@@ -92,21 +132,15 @@ export class Upstream {
     };
   }
 
-  /** The engine with the fewest live requests, for whoever speaks to its pool directly. */
-  leastBusy(): Engine {
-    return this.#engines.reduce((least, engine) => (engine.live < least.live ? engine : least));
+  #rest(engine: Engine): void {
+    const restMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** engine.refusals);
+    engine.restsUntil = this.#clock.now() + restMs;
+    engine.refusals += 1;
   }
 
   /** Closes every connection, busy or idle. */
   async close(): Promise<void> {
     await Promise.all(this.#engines.map(({ pool }) => pool.destroy()));
-  }
-
-  #enter(engine: Engine): () => void {
-    engine.live += 1;
-    return () => {
-      engine.live -= 1;
-    };
   }
 }
 
@@ -120,7 +154,7 @@ function engineAt(url: URL, timeouts: UpstreamTimeouts): Engine {
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     connect: { timeout: timeouts.connectMs },
   });
-  return { pool, prefix: url.pathname.replace(/\/+$/, ''), live: 0 };
+  return { pool, prefix: url.pathname.replace(/\/+$/, ''), live: 0, refusals: 0, restsUntil: 0 };
 }
 
 const NOT_CONNECTED = new Set([
