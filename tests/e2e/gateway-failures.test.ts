@@ -266,7 +266,7 @@ describe('after the first byte of the answer', () => {
       [STREAM, TOKEN],
       [{ ...STREAM, path: '/v1/completions' }, TOKEN],
       [MESSAGES, 'event: message_start\ndata: {"type":"message_start"}\n\n'],
-      [RESPONSES, 'event: response.created\ndata: {"type":"response.created"}\n\n'],
+      [RESPONSES, 'event: response.output_item.added\ndata: {"type":"response.output_item.added"}\n\n'],
     ];
     for (const [request, text] of scenes) {
       const seen = await see((call) => {

@@ -103,6 +103,19 @@ describe('the beginning', () => {
     equal(answer.begun, true);
   });
 
+  test('of a response is the first event that work made: what is sent before it is queued says nothing', () => {
+    const before = ['created', 'queued', 'in_progress'].map((name) => ({ type: `response.${name}` }));
+    for (const names of [true, false]) {
+      const answer = answerOf('responses', SSE);
+      for (const value of before) answer.feed(Buffer.from(event(value, names ? value.type : undefined)));
+      equal(answer.begun, false);
+      answer.feed(Buffer.from(event({ type: 'response.output_item.added' })));
+      equal(answer.begun, true);
+    }
+    const failed = { type: 'error', error: { message: 'overloaded', code: 503 } };
+    ok(fed('responses', SSE, event(before[0]), event(failed)).failedFirst);
+  });
+
   test('of anything else is its first byte', () => {
     const answer = answerOf('openai', JSON_TYPE);
     equal(answer.begun, false);

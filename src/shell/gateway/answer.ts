@@ -87,6 +87,13 @@ const CLOSING: Readonly<Record<Dialect, readonly string[]>> = {
   anthropic: ['message_stop'],
   responses: ['response.completed', 'response.incomplete', 'response.failed'],
 };
+/** Events that vLLM sends before it queues the work: they say no more than early headers would. */
+const BEFORE_WORK: Readonly<Record<Dialect, readonly string[]>> = {
+  openai: [],
+  plain: [],
+  anthropic: [],
+  responses: ['response.created', 'response.queued', 'response.in_progress'],
+};
 const DONE = Buffer.from('[DONE]');
 const USAGE = Buffer.from('"usage"');
 
@@ -131,7 +138,7 @@ class EventAnswer implements Answer {
       if (this.#events === 0) this.failedFirst = failed;
       else this.failedLater ??= failed;
     }
-    this.#events += 1;
+    if (!named(event, BEFORE_WORK[this.#dialect])) this.#events += 1;
     if (this.#closes(event)) this.whole = true;
     if (event.data.includes(USAGE) || event.rest.includes(USAGE)) this.#keepUsage(event);
   }
@@ -146,10 +153,13 @@ class EventAnswer implements Answer {
   #closes(event: SseEvent): boolean {
     if (this.#dialect === 'plain') return false;
     if (event.data.equals(DONE)) return true;
-    const closing = CLOSING[this.#dialect];
-    if (event.name !== '') return closing.includes(event.name);
-    return closing.some((name) => event.data.includes(`"type":"${name}"`));
+    return named(event, CLOSING[this.#dialect]);
   }
+}
+
+function named(event: SseEvent, names: readonly string[]): boolean {
+  if (event.name !== '') return names.includes(event.name);
+  return names.some((name) => event.data.includes(`"type":"${name}"`));
 }
 
 function usageOf(event: SseEvent): Usage | undefined {
