@@ -22,14 +22,15 @@ export class Claims {
     this.#byScope = new RecentMap(most);
   }
 
-  /** The call whose last attempt said `lost` has been robbed; nothing is kept of one that could never show it. */
-  give(lost: AttemptFacts, until: number): void {
-    if (lost.key === undefined && lost.retryCount === undefined) return;
+  /** The call whose last attempt said `lost` has been robbed; false: it could never show it, so nothing is kept. */
+  give(lost: AttemptFacts, until: number): boolean {
+    if (lost.key === undefined && lost.retryCount === undefined) return false;
     const claims = this.#byScope.get(scopeOf(lost)) ?? [];
     const count = lost.retryCount === undefined ? undefined : lost.retryCount + 1;
     claims.push({ key: lost.key, count, userAgent: lost.userAgent, until });
     if (claims.length > MOST_PER_SCOPE) claims.shift();
     this.#byScope.set(scopeOf(lost), claims);
+    return true;
   }
 
   /** Whether the attempt holds a claim; it is used up by asking. */

@@ -47,8 +47,9 @@ export function recognise(facts: AttemptFacts, calls: readonly Call[], around: S
   const found =
     adoptable(facts, matches) ??
     replayable(facts, matches, around) ??
+    takeable(facts, matches, around, 'name') ??
     rejoinable(facts, matches.filter(follows)) ??
-    takeable(facts, matches, around) ??
+    takeable(facts, matches, around, 'count') ??
     joinable(facts, matches, options) ??
     rejoinable(facts, matches);
   if (found !== undefined) return known(found, facts, candidates);
@@ -132,24 +133,44 @@ function replayable(
   return match === undefined ? undefined : { decision: 'replay_delivered', match };
 }
 
-function takeable(facts: AttemptFacts, matches: readonly Match[], around: Surroundings): Found | undefined {
-  const match = best(matches.filter((one) => mayTakeOver(facts, one, around)));
+/** A live one that this attempt may take over, `by` its name or by counting on from it. */
+function takeable(
+  facts: AttemptFacts,
+  matches: readonly Match[],
+  around: Surroundings,
+  by: 'name' | 'count',
+): Found | undefined {
+  const rights = by === 'name' ? takesOverByName : takesOverByCount;
+  const match = best(
+    matches.filter((one) => {
+      const [listener] = one.call.listeners;
+      const live = listener !== undefined && one.call.listeners.size === 1;
+      if (!live || one.call.deliveredAt !== undefined || !isReplayable(one.call)) return false;
+      return rights(facts, one, listener, around);
+    }),
+  );
   return match === undefined ? undefined : { decision: 'take_over', match };
 }
 
-function mayTakeOver(
+function takesOverByName(
   facts: AttemptFacts,
   match: Match,
+  listener: Attempt,
   { now, options, nameOverlapped }: Surroundings,
 ): boolean {
-  const { call } = match;
-  const [listener] = call.listeners;
-  if (listener === undefined || call.listeners.size > 1) return false;
-  if (call.deliveredAt !== undefined || !isReplayable(call)) return false;
   const age = now - listener.arrivedAt;
-  if (namesListener(facts, match, listener)) return !nameOverlapped && age >= options.lateMergeMs;
-  if (!follows(match) || !sameClient(facts, listener)) return false;
-  return age >= deadlineMs(listener.facts, options);
+  return namesListener(facts, match, listener) && !nameOverlapped && age >= options.lateMergeMs;
+}
+
+function takesOverByCount(
+  facts: AttemptFacts,
+  match: Match,
+  listener: Attempt,
+  { now, options }: Surroundings,
+): boolean {
+  const named = namesListener(facts, match, listener);
+  const counts = !named && follows(match) && sameClient(facts, listener);
+  return counts && now - listener.arrivedAt >= deadlineMs(listener.facts, options);
 }
 
 /** The listener itself brought that key or traceparent, not only an earlier attempt of the call. */

@@ -85,8 +85,7 @@ function lateMerge(state: State, call: Call): boolean {
 /** An equal attempt takes the call's work without proof: the call's own next attempt, if it comes, has a claim. */
 export function rob(state: State, call: Call, lost: AttemptFacts): void {
   if (call.robbed) return;
-  call.robbed = true;
-  state.claims.give(lost, call.giveUpAt);
+  call.robbed = state.claims.give(lost, call.giveUpAt);
 }
 
 function mayBeRetryOf(facts: AttemptFacts, call: Call): boolean {
