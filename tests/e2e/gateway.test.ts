@@ -2,6 +2,7 @@
 
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import type { GatewaySettings } from '../../src/shell/gateway/config.js';
 import { event, json, openStream, type Script } from '../support/fake-engine.js';
 import { type Rig, startRig } from '../support/gateway-rig.js';
@@ -124,5 +125,102 @@ describe('a client that gives up and comes back', () => {
     deepEqual(await answer.json(), ANSWER);
     equal(answer.headers.get('x-holdfast-outcome'), 'replayed');
     equal(rig.engine.calls.items.length, 1);
+  });
+});
+
+describe('what a retry may join', () => {
+  /** Leaves an orphan behind that was asked for with these headers. */
+  async function orphan(rig: Rig, headers: Record<string, string>): Promise<void> {
+    const gaveUp = new AbortController();
+    const asked = ask(rig, CHAT, headers, undefined, gaveUp.signal).catch(() => 'gone');
+    await rig.engine.calls.next('the execution');
+    gaveUp.abort();
+    await asked;
+    await rig.heard('leave');
+  }
+
+  const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  const PROOF = { 'idempotency-key': 'k', traceparent: TRACE, 'x-stainless-retry-count': '1' };
+
+  test('nothing of another tenant, whatever it proves', async () => {
+    const others: Record<string, string>[] = [
+      { authorization: 'Bearer two' },
+      { 'x-api-key': 'two' },
+      { authorization: '' },
+    ];
+    for (const other of others) {
+      const rig = await start(() => {});
+      await orphan(rig, PROOF);
+      rig.engine.script = json(ANSWER);
+      const answer = await ask(rig, CHAT, { ...PROOF, ...other });
+      equal(answer.headers.get('x-holdfast-outcome'), 'started');
+      equal(answer.headers.get('x-holdfast-attempt'), '0');
+      equal(rig.engine.calls.items.length, 2);
+      await rig.stop();
+    }
+  });
+
+  test('nothing that was asked for in other words, under the same key', async () => {
+    const changes: [unknown, Record<string, string>, string?][] = [
+      [{ ...CHAT, temperature: 0.1 }, {}],
+      [{ ...CHAT, stream: false }, {}],
+      [CHAT, { 'anthropic-beta': 'x' }],
+      [CHAT, {}, '/v1/chat/completions?x=1'],
+    ];
+    for (const [body, headers, path] of changes) {
+      const rig = await start(() => {});
+      await orphan(rig, PROOF);
+      rig.engine.script = json(ANSWER);
+      const answer = await ask(rig, body, { ...PROOF, ...headers }, path);
+      equal(answer.headers.get('x-holdfast-outcome'), 'started');
+      await rig.stop();
+    }
+  });
+
+  test('its own call, spelled another way', async () => {
+    const rig = await start(() => {});
+    await orphan(rig, {});
+    const body =
+      '{ "messages": [ {"content":"\\u0068ello","role":"user"} ],  "stream_options":null, "model":"tiny" }';
+    const asked = fetch(`${rig.gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer one' },
+      body,
+    });
+    await rig.verdict('attach', 2);
+    json(ANSWER)(await rig.engine.calls.next('the execution'));
+    equal((await asked).headers.get('x-holdfast-outcome'), 'attached');
+  });
+
+  test('nothing where the operator lets strangers share nothing', async () => {
+    const rig = await start(() => {}, { anonymous: 'none' });
+    const strangers = { authorization: '', ...PROOF };
+    await orphan(rig, strangers);
+    rig.engine.script = json(ANSWER);
+    equal((await ask(rig, CHAT, strangers)).headers.get('x-holdfast-outcome'), 'started');
+  });
+
+  test('a packed body, byte by byte, and the engine gets it as it was', async () => {
+    const rig = await start(() => {});
+    const packed = gzipSync(JSON.stringify(CHAT));
+    const send = (signal?: AbortSignal): Promise<Response> =>
+      fetch(`${rig.gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+        body: packed,
+        ...(signal === undefined ? {} : { signal }),
+      });
+    const gaveUp = new AbortController();
+    const first = send(gaveUp.signal).catch(() => 'gone');
+    const call = await rig.engine.calls.next('the execution');
+    equal(call.request.headers['content-encoding'], 'gzip');
+    equal(call.request.headers['content-length'], String(packed.length));
+    gaveUp.abort();
+    await first;
+    await rig.heard('leave');
+    const second = send();
+    await rig.verdict('attach', 2);
+    json(ANSWER)(call);
+    equal((await second).headers.get('x-holdfast-outcome'), 'attached');
   });
 });

@@ -59,6 +59,17 @@ describe('the tenant', () => {
     equal(identity({ authorization: 'a' }, { anonymous: 'none' }).shareable, true);
   });
 
+  test('is not made by a header that holds no credential', () => {
+    for (const authorization of ['', ' ', 'Bearer', 'bearer ', 'Basic']) {
+      equal(identity({ authorization }).tenant, identity({}).tenant, authorization);
+      equal(
+        identity({ authorization, 'x-api-key': '' }, { anonymous: 'none' }).shareable,
+        false,
+        authorization,
+      );
+    }
+  });
+
   test('shares nothing when the configured end user is missing', () => {
     const settings = { endUserHeader: 'x-user' };
     equal(identity({ authorization: 'a' }, settings).shareable, false);

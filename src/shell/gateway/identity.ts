@@ -25,6 +25,8 @@ export interface Identity {
 }
 
 const CREDENTIALS = ['authorization', 'x-api-key', 'api-key'];
+/** An empty header, or a scheme without a token, tells nobody from anybody. */
+const NO_CREDENTIAL = /^\s*(?:bearer|basic|token)?\s*$/i;
 const LONGEST_USER_AGENT = 256;
 const COUNT = /^\d{1,4}$/;
 /** A version, a trace id, a span id and flags; ids of zeros alone name nothing. */
@@ -62,7 +64,7 @@ function scopeOf(
   const parts: string[] = [];
   let credentials = 0;
   for (const name of CREDENTIALS) {
-    const values = valuesOf(request, name);
+    const values = valuesOf(request, name).filter((value) => !NO_CREDENTIAL.test(value));
     credentials += values.length;
     for (const value of values) parts.push(name, value);
   }

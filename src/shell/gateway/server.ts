@@ -15,6 +15,7 @@ import type { GatewayConfig } from './config.js';
 import { Connection } from './departure.js';
 import { factsOf } from './facts.js';
 import { forwardedToEngine } from './headers.js';
+import { RandomPool } from './ids.js';
 import { answerLocally } from './local.js';
 import type { Metrics } from './metrics.js';
 import { observers } from './observer.js';
@@ -70,6 +71,7 @@ class RunningGateway implements Gateway {
   readonly #parts: GatewayParts;
   readonly #secret: Buffer;
   readonly #scale: number;
+  readonly #chance: RandomPool;
   readonly #control: Control;
   readonly #upstream: Upstream;
   readonly #carrier: Carrier;
@@ -86,10 +88,11 @@ class RunningGateway implements Gateway {
     this.#parts = parts;
     this.#secret = randomBytes(32);
     this.#scale = parts.scale ?? 1;
+    this.#chance = new RandomPool(randomBytes);
     this.#control = new Control({
       options: config.control,
       makeId: (of) => this.#id(of),
-      uniform: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48,
+      uniform: () => this.#chance.uniform(),
     });
     metrics.follow(this.#control);
     this.#upstream = new Upstream(
@@ -268,6 +271,6 @@ class RunningGateway implements Gateway {
   }
 
   #id(of: 'call' | 'execution' | 'attempt'): string {
-    return `${of}-${this.#parts.randomBytes(12).toString('hex')}`;
+    return `${of}-${this.#chance.id()}`;
   }
 }
