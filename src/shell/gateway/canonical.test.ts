@@ -233,3 +233,37 @@ test('strings that end in escapes are read to their end', () => {
     equal(canonical(text), text);
   }
 });
+
+/** Characters that `read` makes the engine's own string searches look at. */
+function searched(read: () => void): number {
+  const original = String.prototype.indexOf;
+  let characters = 0;
+  // oxlint-disable-next-line no-extend-native -- put back below; a count does not hang on the machine's pace
+  String.prototype.indexOf = function indexOf(this: string, part: string, from = 0): number {
+    const found = original.call(this, part, from);
+    characters += (found < 0 ? this.length : found + part.length) - from;
+    return found;
+  };
+  try {
+    read();
+  } finally {
+    // oxlint-disable-next-line no-extend-native -- see above
+    String.prototype.indexOf = original;
+  }
+  return characters;
+}
+
+test('the work grows with the text and not with its square, however few escapes there are', () => {
+  const plain = Array.from({ length: 2_000 }, (_, at) => `"word ${at}"`).join(',');
+  const texts = [
+    `{"input":[${plain}]}`,
+    `{"input":[${plain}],"last":"\\n"}`,
+    `{"first":"\\n","input":[${plain}]}`,
+    `{${Array.from({ length: 2_000 }, (_, at) => `"key ${at}":${at}`).join(',')}}`,
+    `{"input":[${Array.from({ length: 2_000 }, () => '"\\"a"').join(',')}]}`,
+  ];
+  for (const text of texts) {
+    const characters = searched(() => ok(canonical(text) !== undefined));
+    ok(characters < 4 * text.length, `${characters} characters searched of ${text.length}`);
+  }
+});

@@ -150,9 +150,9 @@ class Reader {
     const from = this.#at;
     if (text[from] !== '"') throw new NoForm();
     let end = text.indexOf('"', from + 1);
-    const escape = text.indexOf('\\', from + 1);
-    const plain = escape < 0 || escape > end;
-    if (!plain) end = closingQuote(text, escape);
+    // Not sought in the text: where it has none, every string would be a search to its end.
+    const plain = !text.slice(from, end + 1).includes('\\');
+    if (!plain) end = closingQuote(text, text.indexOf('\\', from + 1));
     if (end < 0) throw new NoForm();
     this.#at = end + 1;
     const token = text.slice(from, end + 1);
