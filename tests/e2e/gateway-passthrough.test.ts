@@ -142,6 +142,37 @@ describe('what is no attempt of a call', () => {
     deepEqual([request.headers.expect, body], [undefined, 'data']);
   });
 
+  test('however large it is: only the bodies of calls are bounded', async () => {
+    running = await startRig(json({}), { requestBytes: 100 });
+    const client = await RawClient.ask(running.gateway.port, {
+      path: '/v1/files',
+      headers: { expect: '100-continue', 'content-length': '200' },
+      body: '',
+    });
+    await client.until('HTTP/1.1 100 Continue');
+    client.send('x'.repeat(200));
+    await client.until('HTTP/1.1 200');
+  });
+
+  test('a file name beyond ASCII crosses byte for byte', async () => {
+    const rig = await start(({ socket }) => {
+      const name = Buffer.from('attachment; filename="日本.txt"');
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 4\r\ncontent-disposition: ');
+      socket.write(Buffer.concat([name, Buffer.from('\r\n\r\ndata')]));
+    });
+    const client = await RawClient.ask(rig.gateway.port, { method: 'GET', path: '/v1/files/1', body: '' });
+    const text = Buffer.from(await client.until('data'), 'latin1').toString('utf8');
+    ok(text.includes('filename="日本.txt"'), text);
+  });
+
+  test('a request to the server as such is refused here, since the engine is not that server', async () => {
+    const rig = await start(json({}));
+    const client = await RawClient.ask(rig.gateway.port, { method: 'OPTIONS', path: '*', body: '' });
+    const { status, headers } = answerIn(await client.until('\r\n\r\n'));
+    deepEqual([status, headers['x-holdfast-reason']], [400, 'rejected_malformed']);
+    equal(rig.engine.calls.items.length, 0);
+  });
+
   test('a client that leaves takes its work along, before headers and in the answer', async () => {
     for (const speaks of [false, true]) {
       const rig = await start(({ response }) => {

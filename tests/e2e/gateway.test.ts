@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import type { GatewaySettings } from '../../src/shell/gateway/config.js';
 import { event, json, openStream, type Script } from '../support/fake-engine.js';
 import { type Rig, startRig } from '../support/gateway-rig.js';
+import { answerIn, RawClient } from '../support/raw-client.js';
 
 let running: Rig | undefined;
 afterEach(async () => {
@@ -57,6 +58,40 @@ describe('an answer that nothing disturbs', () => {
     deepEqual(ended.usage, { promptTokens: 22, cachedPromptTokens: 0, completionTokens: 4 });
     equal((await rig.verdict('attempt-ended')).ending, 'delivered');
     equal((await rig.verdict('call-ended')).ending, 'delivered');
+  });
+
+  test('is a call’s too when its target names scheme and host, as to a proxy', async () => {
+    const rig = await start(json(ANSWER));
+    const client = await RawClient.ask(rig.gateway.port, {
+      path: 'http://gateway:80/v1/chat/completions?beta=1',
+    });
+    const { headers } = answerIn(await client.until('"chatcmpl-1"'));
+    equal(headers['x-holdfast-outcome'], 'started');
+    const { request } = await rig.engine.calls.next('the execution');
+    equal(request.url, '/v1/chat/completions?beta=1');
+  });
+
+  test('has headers beyond ASCII byte for byte, whatever they are called', async () => {
+    for (const status of ['200 OK', '500 Sorry']) {
+      const rig = await start(({ socket }) => {
+        socket.write(`HTTP/1.1 ${status}\r\ncontent-length: 4\r\nx-name: 日本\r\n`);
+        socket.write('content-disposition: attachment; filename="日本.txt"\r\n\r\ndata');
+      });
+      const client = await RawClient.ask(rig.gateway.port);
+      const text = Buffer.from(await client.until('data'), 'latin1').toString('utf8');
+      ok(text.includes('x-name: 日本\r\n') && text.includes('filename="日本.txt"'), text);
+      await rig.stop();
+    }
+  });
+
+  test('says nothing in the gateway’s name, whatever the engine says', async () => {
+    const forged = { 'x-holdfast-reason': 'refused_budget', 'X-Holdfast-Call': 'forged' };
+    const rig = await start(json(ANSWER, 200, forged));
+    const answer = await ask(rig);
+    equal(answer.headers.get('x-holdfast-reason'), null);
+    match(answer.headers.get('x-holdfast-call') ?? '', /^call-/);
+    const passed = await fetch(`${rig.gateway.url}/v1/models`);
+    equal(passed.headers.get('x-holdfast-call'), null);
   });
 
   test('a stream goes out as it comes, and its usage is read', async () => {

@@ -264,14 +264,14 @@ export class Attempt implements Reader {
     const { response, sink } = this.#parts;
     this.#leaveOff();
     if (this.#parts.draining()) response.shouldKeepAlive = false;
-    response.writeHead(status, { ...this.#headers(headers), 'content-length': String(body.length) });
+    response.writeHead(status, this.#headers({ ...headers, 'content-length': String(body.length) }));
     sink.answered(this, status);
     response.end(body);
   }
 
   /** The accounting that goes with every answer. */
   #headers(headers: HeaderFields): Record<string, string | string[]> {
-    const all = writable(headers);
+    const all: Record<string, string | readonly string[]> = { ...headers };
     const { call, execution, ordinal, outcome, queueMs } = this.#standing;
     const own = {
       'x-request-id': textOf(this.#parts.request, 'x-request-id'),
@@ -283,6 +283,6 @@ export class Attempt implements Reader {
       'x-holdfast-queue-ms': queueMs === undefined ? undefined : Math.round(queueMs / this.#parts.scale),
     };
     for (const [name, value] of Object.entries(own)) if (value !== undefined) all[name] = String(value);
-    return all;
+    return writable(all);
   }
 }

@@ -236,6 +236,7 @@ test('strings that end in escapes are read to their end', () => {
 
 /** Characters that `read` makes the engine's own string searches look at. */
 function searched(read: () => void): number {
+  // oxlint-disable-next-line typescript/unbound-method -- called with its text below
   const original = String.prototype.indexOf;
   let characters = 0;
   // oxlint-disable-next-line no-extend-native -- put back below; a count does not hang on the machine's pace

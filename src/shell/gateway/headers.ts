@@ -75,18 +75,28 @@ function textIn(bytes: string | Buffer | undefined): string {
   return typeof bytes === 'string' ? bytes : (bytes?.toString('latin1') ?? '');
 }
 
+/** By these a client tells what the gateway said from what the engine did, so no engine may say them. */
+const OWN_PREFIX = 'x-holdfast-';
+
 /** The headers of an engine's answer that may go to a client. */
 export function answerHeaders(headers: HeaderFields): HeaderFields {
   const { connection } = headers;
   const local = declared(typeof connection === 'string' ? connection : connection?.join(','));
-  const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !local.has(name));
+  const kept = Object.entries(headers).filter(
+    ([name]) => !HOP_BY_HOP.has(name) && !local.has(name) && !name.startsWith(OWN_PREFIX),
+  );
   return Object.fromEntries(kept);
 }
 
-/** Headers in the form that Node's server writes. */
+/**
+ * Headers in the form and order in which Node's server writes them. The length stands last: once Node has seen it, it
+ * reads a `Content-Disposition` as UTF-8, and throws on any byte beyond ASCII.
+ */
 export function writable(headers: HeaderFields): Record<string, string | string[]> {
+  const { 'content-length': length, ...others } = headers;
+  const ordered = length === undefined ? others : { ...others, 'content-length': length };
   const all: Record<string, string | string[]> = {};
-  for (const [name, value] of Object.entries(headers))
+  for (const [name, value] of Object.entries(ordered))
     all[name] = typeof value === 'string' ? value : [...value];
   return all;
 }

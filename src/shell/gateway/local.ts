@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { EXPOSITION_CONTENT_TYPE } from '../../core/meter/exposition.js';
+import { errorBody } from './error-body.js';
 import { pathOf } from './routes.js';
 
 export interface LocalParts {
@@ -31,6 +32,17 @@ export function answerLocally(
     default:
       return false;
   }
+}
+
+/** Answers a request whose target is no path (`OPTIONS *`): there is nothing to ask the engine. */
+export function refuseTarget(response: ServerResponse): void {
+  const body = errorBody('openai', 400, 'rejected_malformed', 'The target of the request is not a path.');
+  response.writeHead(400, {
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    'x-holdfast-reason': 'rejected_malformed',
+  });
+  response.end(body);
 }
 
 function say(response: ServerResponse, status: number, type: string, text: string): void {

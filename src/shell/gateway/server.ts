@@ -16,7 +16,7 @@ import { Connection } from './departure.js';
 import { factsOf } from './facts.js';
 import { forwardedToEngine } from './headers.js';
 import { RandomPool } from './ids.js';
-import { answerLocally } from './local.js';
+import { answerLocally, refuseTarget } from './local.js';
 import type { Metrics } from './metrics.js';
 import { observers } from './observer.js';
 import { passThrough } from './passthrough.js';
@@ -193,7 +193,8 @@ class RunningGateway implements Gateway {
     });
     server.on('request', (request, response) => this.#serve(request, response));
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-      if (declaredBytes(request) <= this.#config.requestBytes) response.writeContinue();
+      if (declaredBytes(request) <= this.#config.requestBytes || this.#routeOf(request) === undefined)
+        response.writeContinue();
       this.#serve(request, response);
     });
     server.on('clientError', answerClientError);
@@ -203,14 +204,19 @@ class RunningGateway implements Gateway {
   #serve(request: IncomingMessage, response: ServerResponse): void {
     if (this.#draining) response.shouldKeepAlive = false;
     request.url = originForm(request.url ?? '/');
+    if (!request.url.startsWith('/')) return refuseTarget(response);
     const local = {
       draining: () => this.#draining,
       metricsText: () => this.#parts.metrics.text(),
     };
     if (answerLocally(request, response, local)) return;
-    const route = recognised(request.method, request.url ?? '', this.#config.routes);
+    const route = this.#routeOf(request);
     if (route !== undefined) void this.#attempt(request, response, route);
     else this.#pass(request, response);
+  }
+
+  #routeOf({ method, url = '/' }: IncomingMessage): Route | undefined {
+    return recognised(method, originForm(url), this.#config.routes);
   }
 
   #pass(request: IncomingMessage, response: ServerResponse): void {
