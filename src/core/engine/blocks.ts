@@ -5,37 +5,42 @@ import { assert } from '../assert.js';
 /** Block 0 is vLLM's null block: never handed out, and here the end mark of every list. */
 const NONE = 0;
 
+// All that is known of a block lies together, since a block is met cold and one line of memory is then fetched.
+const CELLS_SHIFT = 3;
+/** Neighbours in the free queue, a ring through block 0: the next of 0 is taken first, the previous of 0 last. */
+const NEXT = 0;
+const PREV = 1;
+const USERS = 2;
+/** What it remembers, whether it remembers anything, and who follows it in its bucket. */
+const LO = 3;
+const HI = 4;
+const HASHED = 5;
+const CHAIN = 6;
+
+/** Blocks in token order; the buffer is at least `length` long. */
+export interface BlockList {
+  ids: Int32Array;
+  length: number;
+}
+
 export class BlockPool {
   /** Blocks that can be handed out in all. */
   readonly usable: number;
   #free: number;
-  // The free queue: a ring through block 0; next[0] is taken first, prev[0] last.
-  readonly #next: Int32Array;
-  readonly #prev: Int32Array;
-  readonly #users: Int32Array;
-  // What a block remembers, and the table from hash to blocks, oldest first in each bucket.
-  readonly #lo: Int32Array;
-  readonly #hi: Int32Array;
-  readonly #hashed: Uint8Array;
+  readonly #cells: Int32Array;
+  /** From hash to blocks, oldest first in each bucket. */
   readonly #buckets: Int32Array;
-  readonly #chain: Int32Array;
   readonly #mask: number;
 
   constructor(numGpuBlocks: number) {
     this.usable = numGpuBlocks - 1;
     this.#free = this.usable;
-    this.#next = new Int32Array(numGpuBlocks);
-    this.#prev = new Int32Array(numGpuBlocks);
+    this.#cells = new Int32Array(numGpuBlocks << CELLS_SHIFT);
     for (let block = 0; block < numGpuBlocks; block += 1) {
-      this.#next[block] = (block + 1) % numGpuBlocks;
-      this.#prev[block] = (block + numGpuBlocks - 1) % numGpuBlocks;
+      this.#cells[(block << CELLS_SHIFT) + NEXT] = (block + 1) % numGpuBlocks;
+      this.#cells[(block << CELLS_SHIFT) + PREV] = (block + numGpuBlocks - 1) % numGpuBlocks;
     }
-    this.#users = new Int32Array(numGpuBlocks);
-    this.#lo = new Int32Array(numGpuBlocks);
-    this.#hi = new Int32Array(numGpuBlocks);
-    this.#hashed = new Uint8Array(numGpuBlocks);
     this.#buckets = new Int32Array(2 ** Math.ceil(Math.log2(numGpuBlocks * 2)));
-    this.#chain = new Int32Array(numGpuBlocks);
     this.#mask = this.#buckets.length - 1;
   }
 
@@ -43,57 +48,86 @@ export class BlockPool {
     return this.#free;
   }
 
-  /** True while nobody holds `block`. */
-  isFree(block: number): boolean {
-    return this.#users[block] === 0;
+  /** How many of the blocks nobody holds. */
+  freeAmong({ ids, length }: BlockList): number {
+    const cells = this.#cells;
+    let free = 0;
+    for (let at = 0; at < length; at += 1) {
+      if (cells[((ids[at] as number) << CELLS_SHIFT) + USERS] === 0) free += 1;
+    }
+    return free;
   }
 
   /** Adds to `found` the blocks that remember the first hashes, longest first; how many until the first miss. */
-  findRun(lo: ArrayLike<number>, hi: ArrayLike<number>, count: number, found: number[]): number {
+  findRun(lo: ArrayLike<number>, hi: ArrayLike<number>, count: number, found: BlockList): number {
+    const cells = this.#cells;
     for (let at = 0; at < count; at += 1) {
-      const block = this.#find(lo[at] as number, hi[at] as number);
+      const [low, high] = [lo[at] as number, hi[at] as number];
+      let block = this.#buckets[low & this.#mask] as number;
+      while (block !== NONE) {
+        const cell = block << CELLS_SHIFT;
+        if (cells[cell + LO] === low && cells[cell + HI] === high) break;
+        block = cells[cell + CHAIN] as number;
+      }
       if (block === NONE) return at;
-      found.push(block);
+      found.ids[found.length] = block;
+      found.length += 1;
     }
     return count;
   }
 
   /** Adds the next `count` free blocks to `into`; each forgets what it held. */
-  takeInto(into: number[], count: number): void {
+  takeInto(into: BlockList, count: number): void {
     if (count <= 0) return;
-    assert(count <= this.#free, `${count} blocks are wanted, ${this.#free} are free`);
-    let block = this.#next[NONE] as number;
+    assert(count <= this.#free, 'no more blocks are taken than are free');
+    const cells = this.#cells;
+    const { ids } = into;
+    let { length } = into;
+    assert(length + count <= ids.length, 'an execution holds no more blocks than it came for');
+    let block = cells[NEXT] as number;
     for (let left = count; left > 0; left -= 1) {
-      if (this.#hashed[block] === 1) this.#forget(block);
-      this.#users[block] = 1;
-      into.push(block);
-      block = this.#next[block] as number;
+      const cell = block << CELLS_SHIFT;
+      if (cells[cell + HASHED] === 1) this.#forget(block);
+      cells[cell + USERS] = 1;
+      ids[length] = block;
+      length += 1;
+      block = cells[cell + NEXT] as number;
     }
-    this.#next[NONE] = block;
-    this.#prev[block] = NONE;
+    into.length = length;
+    cells[NEXT] = block;
+    cells[(block << CELLS_SHIFT) + PREV] = NONE;
     this.#free -= count;
   }
 
-  /** One more user of a remembered block. */
-  touch(block: number): void {
-    if (this.#users[block] === 0) this.#unlink(block);
-    this.#users[block] = (this.#users[block] as number) + 1;
+  /** One more user for each of `found`, which are added to `into`. */
+  share(found: BlockList, into: BlockList): void {
+    const cells = this.#cells;
+    for (let at = 0; at < found.length; at += 1) {
+      const block = found.ids[at] as number;
+      const users = (block << CELLS_SHIFT) + USERS;
+      if (cells[users] === 0) this.#unlink(block);
+      cells[users] = (cells[users] as number) + 1;
+      into.ids[into.length + at] = block;
+    }
+    into.length += found.length;
   }
 
   /** One user less for each, last block first: what remembers nothing is taken next, the rest last. */
-  release(blocks: readonly number[]): void {
-    for (let at = blocks.length - 1; at >= 0; at -= 1) {
-      const block = blocks[at] as number;
-      const users = (this.#users[block] as number) - 1;
+  release({ ids, length }: BlockList): void {
+    const cells = this.#cells;
+    for (let at = length - 1; at >= 0; at -= 1) {
+      const block = ids[at] as number;
+      const cell = block << CELLS_SHIFT;
+      const users = (cells[cell + USERS] as number) - 1;
       assert(users >= 0, 'a block is released by a user it has');
-      this.#users[block] = users;
-      if (users === 0) this.#link(block, this.#hashed[block] === 1 ? (this.#prev[NONE] as number) : NONE);
+      cells[cell + USERS] = users;
+      if (users === 0) this.#link(block, cells[cell + HASHED] === 1 ? (cells[PREV] as number) : NONE);
     }
   }
 
   /** From now on `blocks[at]` can be found under the hash at `at - offset`, for `at` in [from, to). */
   rememberRun(
-    blocks: readonly number[],
+    { ids }: BlockList,
     from: number,
     to: number,
     lo: ArrayLike<number>,
@@ -101,60 +135,62 @@ export class BlockPool {
     offset: number,
   ): void {
     for (let at = from; at < to; at += 1) {
-      this.#remember(blocks[at] as number, lo[at - offset] as number, hi[at - offset] as number);
+      this.#remember(ids[at] as number, lo[at - offset] as number, hi[at - offset] as number);
     }
-  }
-
-  #find(lo: number, hi: number): number {
-    let block = this.#buckets[lo & this.#mask] as number;
-    while (block !== NONE && (this.#lo[block] !== lo || this.#hi[block] !== hi)) {
-      block = this.#chain[block] as number;
-    }
-    return block;
   }
 
   #remember(block: number, lo: number, hi: number): void {
-    assert(this.#hashed[block] === 0, 'a block remembers one thing');
-    this.#lo[block] = lo;
-    this.#hi[block] = hi;
-    this.#hashed[block] = 1;
-    this.#chain[block] = NONE;
+    const cells = this.#cells;
+    const cell = block << CELLS_SHIFT;
+    assert(cells[cell + HASHED] === 0, 'a block remembers one thing');
+    cells[cell + LO] = lo;
+    cells[cell + HI] = hi;
+    cells[cell + HASHED] = 1;
+    cells[cell + CHAIN] = NONE;
     const bucket = lo & this.#mask;
     let last = this.#buckets[bucket] as number;
     if (last === NONE) {
       this.#buckets[bucket] = block;
       return;
     }
-    while (this.#chain[last] !== NONE) last = this.#chain[last] as number;
-    this.#chain[last] = block;
+    for (;;) {
+      const after = cells[(last << CELLS_SHIFT) + CHAIN] as number;
+      if (after === NONE) break;
+      last = after;
+    }
+    cells[(last << CELLS_SHIFT) + CHAIN] = block;
   }
 
   #forget(block: number): void {
-    const bucket = (this.#lo[block] as number) & this.#mask;
-    const after = this.#chain[block] as number;
+    const cells = this.#cells;
+    const cell = block << CELLS_SHIFT;
+    const bucket = (cells[cell + LO] as number) & this.#mask;
+    const after = cells[cell + CHAIN] as number;
     let at = this.#buckets[bucket] as number;
     if (at === block) this.#buckets[bucket] = after;
     else {
-      while (this.#chain[at] !== block) at = this.#chain[at] as number;
-      this.#chain[at] = after;
+      while (cells[(at << CELLS_SHIFT) + CHAIN] !== block) at = cells[(at << CELLS_SHIFT) + CHAIN] as number;
+      cells[(at << CELLS_SHIFT) + CHAIN] = after;
     }
-    this.#hashed[block] = 0;
+    cells[cell + HASHED] = 0;
   }
 
   #unlink(block: number): void {
-    const next = this.#next[block] as number;
-    const prev = this.#prev[block] as number;
-    this.#next[prev] = next;
-    this.#prev[next] = prev;
+    const cells = this.#cells;
+    const next = cells[(block << CELLS_SHIFT) + NEXT] as number;
+    const prev = cells[(block << CELLS_SHIFT) + PREV] as number;
+    cells[(prev << CELLS_SHIFT) + NEXT] = next;
+    cells[(next << CELLS_SHIFT) + PREV] = prev;
     this.#free -= 1;
   }
 
   #link(block: number, prev: number): void {
-    const next = this.#next[prev] as number;
-    this.#prev[block] = prev;
-    this.#next[block] = next;
-    this.#next[prev] = block;
-    this.#prev[next] = block;
+    const cells = this.#cells;
+    const next = cells[(prev << CELLS_SHIFT) + NEXT] as number;
+    cells[(block << CELLS_SHIFT) + PREV] = prev;
+    cells[(block << CELLS_SHIFT) + NEXT] = next;
+    cells[(prev << CELLS_SHIFT) + NEXT] = block;
+    cells[(next << CELLS_SHIFT) + PREV] = block;
     this.#free += 1;
   }
 }

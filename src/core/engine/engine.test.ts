@@ -6,6 +6,7 @@ import { VirtualClock } from '../time/virtual-clock.js';
 import { Engine } from './engine.js';
 import type { EngineOptions } from './options.js';
 import { linearCost } from './profiles.js';
+import type { Step } from './step.js';
 import { Prompt } from './tokens.js';
 import type { TraceEvent } from './trace.js';
 
@@ -81,6 +82,25 @@ test('a prompt that can never fit waits for ever without turning the loop', () =
   engine.abort(stuck);
   clock.runUntil(1_000);
   assert.equal(heard.length, 1);
+});
+
+test('after an empty step the loop goes back to the top while requests remain, before it hears of that step', () => {
+  const moments: string[] = [];
+  const clock = new VirtualClock();
+  const observer = {
+    scheduled: ({ number, total }: Step) => moments.push(`scheduled ${number} of ${total}`),
+    updated: ({ number }: Step) => moments.push(`updated ${number}`),
+  };
+  const engine = new Engine({ clock, cost: linearCost(10, 0), options: { numGpuBlocks: 4 }, observer });
+  const [first] = [1, 2].map((segment) =>
+    engine.add({ id: `e${segment}`, prompt: Prompt.ofSegments([[segment, 100]]), maxTokens: 1 }, () => {}),
+  );
+  clock.runUntil(1_000);
+  moments.length = 0;
+  assert.ok(first !== undefined);
+  engine.abort(first);
+  clock.runUntil(2_000);
+  assert.deepEqual(moments, ['scheduled 2 of 0', 'scheduled 3 of 0', 'updated 2', 'updated 3']);
 });
 
 test('the caps count running executions, and prompt tokens before a first answer', () => {

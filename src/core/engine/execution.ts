@@ -1,5 +1,6 @@
 /** One engine request from queue to end: the state the scheduler reads and writes. */
 
+import type { BlockList } from './blocks.js';
 import type { ExecutionMeter } from './counters.js';
 import { Digest, type Prompt, SegmentTokens, type Tokens } from './tokens.js';
 
@@ -26,6 +27,9 @@ export interface ExecutionRequest {
   /** The output's tokens where they are known, so that a later prompt can repeat them. */
   readonly output?: Tokens;
 }
+
+/** The buffer of whoever holds no block. */
+export const NO_BLOCKS = new Int32Array(0);
 
 const digest = new Digest();
 
@@ -60,7 +64,7 @@ export class Execution {
   placeholders = 0;
   preemptions = 0;
   /** KV blocks held, in token order. */
-  readonly blocks: number[] = [];
+  readonly blocks: BlockList = { ids: NO_BLOCKS, length: 0 };
   /** The first so many of `blocks` carry a hash. */
   hashedBlocks = 0;
   /** Cached tokens found at the latest admission. */
@@ -94,6 +98,11 @@ export class Execution {
   /** Tokens known: prompt and output so far. */
   get tokens(): number {
     return this.promptTokens + this.outputTokens;
+  }
+
+  /** Tokens it will come to hold if nothing ends it sooner. */
+  get most(): number {
+    return this.promptTokens + this.maxTokens;
   }
 
   /** Full blocks that lie in the prompt alone. */

@@ -1,8 +1,8 @@
 /** Gives executions their KV blocks and finds what earlier ones left behind. */
 
 import { assert } from '../assert.js';
-import { BlockPool } from './blocks.js';
-import type { Execution } from './execution.js';
+import { type BlockList, BlockPool } from './blocks.js';
+import { type Execution, NO_BLOCKS } from './execution.js';
 import type { EngineOptions } from './options.js';
 
 export class KvCache {
@@ -10,6 +10,7 @@ export class KvCache {
   readonly #blockSize: number;
   readonly #maxModelLen: number;
   readonly #caching: boolean;
+  readonly #buffers: Int32Array[] = [];
 
   constructor(options: EngineOptions) {
     this.pool = new BlockPool(options.numGpuBlocks);
@@ -19,7 +20,7 @@ export class KvCache {
   }
 
   /** Fills `hits` with the remembered blocks that begin `execution`; never its last token's block. */
-  lookup(execution: Execution, hits: number[]): void {
+  lookup(execution: Execution, hits: BlockList): void {
     hits.length = 0;
     if (!this.#caching) return;
     const most = Math.floor((execution.tokens - 1) / this.#blockSize);
@@ -40,18 +41,16 @@ export class KvCache {
   }
 
   /** As {@link grow} for one that holds nothing yet, but for hits: its whole known length must fit first. */
-  admit(execution: Execution, tokens: number, hits: readonly number[]): boolean {
+  admit(execution: Execution, tokens: number, hits: BlockList): boolean {
     assert(execution.blocks.length === 0, `${execution.id} holds blocks before its admission`);
-    let revived = 0;
-    for (const block of hits) if (this.pool.isFree(block)) revived += 1;
+    const revived = this.pool.freeAmong(hits);
     const cached = hits.length * this.#blockSize;
     const whole = this.#blocksFor(Math.min(execution.tokens, this.#maxModelLen)) - hits.length;
     if (whole + revived > this.pool.free) return false;
     const upTo = Math.min(cached + tokens, this.#maxModelLen);
-    for (const block of hits) {
-      this.pool.touch(block);
-      execution.blocks.push(block);
-    }
+    const { blocks } = execution;
+    blocks.ids = this.#buffer(this.#blocksFor(Math.min(execution.most, this.#maxModelLen)));
+    this.pool.share(hits, blocks);
     execution.hashedBlocks = hits.length;
     this.#extend(execution, this.#blocksFor(upTo) - hits.length, upTo);
     return true;
@@ -73,9 +72,19 @@ export class KvCache {
 
   /** Takes all its blocks back; what they remember stays until they are taken again. */
   release(execution: Execution): void {
-    this.pool.release(execution.blocks);
-    execution.blocks.length = 0;
+    const { blocks } = execution;
+    this.pool.release(blocks);
+    blocks.length = 0;
+    if (blocks.ids.length > 0) this.#buffers.push(blocks.ids);
+    blocks.ids = NO_BLOCKS;
     execution.hashedBlocks = 0;
+  }
+
+  /** At least `size` long: one that was let go, or a new one; there are never more than executions at once. */
+  #buffer(size: number): Int32Array {
+    const last = this.#buffers.pop();
+    if (last !== undefined && last.length >= size) return last;
+    return new Int32Array(2 ** Math.ceil(Math.log2(size)));
   }
 
   #extend(execution: Execution, missing: number, upTo: number): void {

@@ -72,7 +72,10 @@ class Watch {
   #blocksBalance(): void {
     const { pool } = this.#engine().scheduler.kv;
     const held = new Set<number>();
-    for (const execution of this.#live) for (const block of execution.blocks) held.add(block);
+    for (const execution of this.#live) {
+      const { ids, length } = execution.blocks;
+      for (const block of ids.subarray(0, length)) held.add(block);
+    }
     assert.equal(pool.free + held.size, pool.usable, 'blocks are lost or held twice');
   }
 

@@ -1,6 +1,7 @@
 /** vLLM's scheduler as a state machine without time: what runs next, what a finished step changes. */
 
 import { assert } from '../assert.js';
+import type { BlockList } from './blocks.js';
 import type { Execution, FinishReason } from './execution.js';
 import { KvCache } from './kv-cache.js';
 import type { EngineOptions } from './options.js';
@@ -16,7 +17,7 @@ export class Scheduler {
   readonly #waiting: Waiting;
   /** In order of admission. */
   readonly #running: Execution[] = [];
-  readonly #hits: number[] = [];
+  readonly #hits: BlockList;
   #steps = 0;
   #budget = 0;
   #position = 0;
@@ -25,6 +26,7 @@ export class Scheduler {
   constructor(options: EngineOptions) {
     this.#options = options;
     this.kv = new KvCache(options);
+    this.#hits = { ids: new Int32Array(Math.ceil(options.maxModelLen / options.blockSize)), length: 0 };
     this.#waiting = new Waiting(options.schedulingPolicy);
   }
 
@@ -155,13 +157,14 @@ export class Scheduler {
   }
 
   #issue(step: Step): void {
+    step.seal();
     for (let at = 0; at < step.executions.length; at += 1) {
       const execution = step.executions[at] as Execution;
       const tokens = step.tokens[at] as number;
       execution.computed += tokens;
       execution.inFlight += tokens;
       const yields = execution.computed >= execution.tokens + execution.placeholders;
-      step.yields.push(yields);
+      step.yields[at] = yields;
       if (yields && this.#options.asyncScheduling) execution.placeholders += 1;
     }
   }

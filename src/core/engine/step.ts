@@ -21,32 +21,45 @@ export class Step {
   startsAt = 0;
   endsAt = 0;
 
+  #count = 0;
+
   add(execution: Execution, tokens: number): void {
-    this.executions.push(execution);
-    this.tokens.push(tokens);
-    this.bases.push(execution.computed);
+    const at = this.#count;
+    this.executions[at] = execution;
+    this.tokens[at] = tokens;
+    this.bases[at] = execution.computed;
+    this.#count = at + 1;
     this.total += tokens;
   }
 
   /** Takes back what `execution` was given in this step; the tokens it had. */
   withdraw(execution: Execution): number {
     const at = this.executions.indexOf(execution);
-    if (at === -1) return 0;
+    if (at === -1 || at >= this.#count) return 0;
     const tokens = this.tokens[at] as number;
     this.executions.splice(at, 1);
     this.tokens.splice(at, 1);
     this.bases.splice(at, 1);
+    this.#count -= 1;
     this.total -= tokens;
     return tokens;
   }
 
+  /** Begins anew; what the arrays held is written over, since arrays that are emptied lose their memory each step. */
   clear(): void {
-    this.executions.length = 0;
-    this.tokens.length = 0;
-    this.bases.length = 0;
-    this.yields.length = 0;
+    this.#count = 0;
     this.admitted.length = 0;
     this.preempted.length = 0;
     this.total = 0;
+  }
+
+  /** Nobody is added any more: the arrays hold this step and nothing of the one before. */
+  seal(): void {
+    const count = this.#count;
+    if (this.executions.length === count) return;
+    this.executions.length = count;
+    this.tokens.length = count;
+    this.bases.length = count;
+    this.yields.length = Math.min(this.yields.length, count);
   }
 }

@@ -54,8 +54,8 @@ test('a plan gives the same trace in virtual time and at 300 times the machine�
 });
 
 test('nothing fires before its time, and a moment’s events fire by rank, then in order', async () => {
-  const clock = new PacedClock(10);
   const began = performance.now();
+  const clock = new PacedClock(10);
   const fired: string[] = [];
   clock.after(300, () => fired.push('plain'));
   clock.after(300, () => fired.push('second'));
@@ -63,7 +63,7 @@ test('nothing fires before its time, and a moment’s events fire by rank, then 
   clock.after(300, () => fired.push('never'))();
   await reaches(clock, 300);
   clock.close();
-  assert.ok(performance.now() - began >= 29);
+  assert.ok(performance.now() - began >= 30);
   assert.deepEqual(fired, ['answer', 'plain', 'second']);
 });
 
@@ -72,8 +72,10 @@ test('while it is paused no time passes, and none is made up for afterwards', as
   clock.pause();
   const at = clock.now();
   await new Promise((resolve) => setTimeout(resolve, 300));
+  const resumed = performance.now();
   clock.resume();
   clock.catchUp();
-  assert.ok(clock.now() - at < 200, `${clock.now() - at} ms passed`);
+  const passed = clock.now() - at;
+  assert.ok(passed <= performance.now() - resumed, `${passed} ms passed`);
   clock.close();
 });
