@@ -355,6 +355,15 @@ describe('after the first byte of the answer', () => {
     const whole = await see(raw(`${HEAD}\r\n{"a": [1, 2]}`, ({ socket }) => socket.end()));
     deepEqual([whole.attempt, whole.whole], ['delivered', true]);
   });
+
+  test('however long it is: one that breaks off behind an inner bracket is not whole', async () => {
+    const long = `${HEAD}\r\n{"data": [${'{"x": [1]},'.repeat(20_000)}{"x": [1]}`;
+    const cut = await see(raw(long, ({ socket }) => socket.end()));
+    deepEqual([cut.attempt, cut.whole], ['upstream_truncated', false]);
+    await running?.stop();
+    const whole = await see(raw(`${long}]}`, ({ socket }) => socket.end()));
+    deepEqual([whole.attempt, whole.whole], ['delivered', true]);
+  });
 });
 
 test('a stream packed against our wish is whole when its message is', async () => {

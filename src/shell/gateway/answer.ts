@@ -3,6 +3,7 @@
 import type { Usage } from '../../core/control/event.js';
 import { type EngineError, engineError } from './engine-error.js';
 import { type HeaderFields, mediaType } from './headers.js';
+import { JsonEnd } from './json-end.js';
 import type { Dialect } from './routes.js';
 import { type SseEvent, SseScanner } from './sse.js';
 import { Tail } from './tail.js';
@@ -46,37 +47,27 @@ class PlainAnswer implements Answer {
   readonly failedFirst = undefined;
   readonly failedLater = undefined;
   readonly #tail = new Tail(JSON_TAIL_BYTES);
-  readonly #framed: boolean;
+  /** Without a length, only the document itself can show that it is whole. */
+  readonly #document: JsonEnd | undefined;
   begun = false;
 
-  /** Without a length, only the document itself can show that it is whole. */
   constructor(framed: boolean) {
-    this.#framed = framed;
+    this.#document = framed ? undefined : new JsonEnd();
   }
 
   feed(chunk: Buffer): void {
     if (chunk.length > 0) this.begun = true;
     this.#tail.push(chunk);
+    this.#document?.feed(chunk);
   }
 
   end(): boolean {
-    if (this.#framed) return true;
-    const text = this.#tail.bytes.toString('utf8');
-    return this.#tail.whole ? isJson(text) : /[}\]]\s*$/.test(text);
+    return this.#document?.reached ?? true;
   }
 
   usage(): Usage | undefined {
     const text = this.#tail.bytes.toString('utf8');
     return this.#tail.whole ? usageIn(text) : usageAtEnd(text);
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 
