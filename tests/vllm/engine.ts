@@ -16,15 +16,25 @@ export const CACHE = process.env['HOLDFAST_VLLM_CACHE'] ?? join(ROOT, '.cache', 
 export const MODEL = 'tiny';
 /** Longest prompt plus answer, in tokens. */
 export const MODEL_LENGTH = 4096;
+/** What the engine is told, in the twin's words; its CPU backend runs one step at a time. */
+export const ENGINE_OPTIONS = {
+  blockSize: 32,
+  numGpuBlocks: 1000,
+  maxNumBatchedTokens: 256,
+  maxNumSeqs: 256,
+  maxModelLen: MODEL_LENGTH,
+  asyncScheduling: false,
+} as const;
 
 const START_LIMIT_MS = 300_000;
 const STOP_LIMIT_MS = 10_000;
 // float32 because bfloat16 is several times slower on a CPU; few KV blocks so that an execution does not find
 // the prefix of every earlier one in the cache; one step at a time is what the CPU backend does anyway.
 const FLAGS =
-  `--served-model-name ${MODEL} --load-format dummy --dtype float32 --enforce-eager --block-size 32 ` +
-  `--num-gpu-blocks-override 1000 --max-num-batched-tokens 256 --max-num-seqs 256 ` +
-  `--max-model-len ${MODEL_LENGTH} --gpu-memory-utilization 0.3 --host 127.0.0.1`;
+  `--served-model-name ${MODEL} --load-format dummy --dtype float32 --enforce-eager ` +
+  `--block-size ${ENGINE_OPTIONS.blockSize} --num-gpu-blocks-override ${ENGINE_OPTIONS.numGpuBlocks} ` +
+  `--max-num-batched-tokens ${ENGINE_OPTIONS.maxNumBatchedTokens} ` +
+  `--max-num-seqs ${ENGINE_OPTIONS.maxNumSeqs} --max-model-len ${MODEL_LENGTH} --gpu-memory-utilization 0.3 --host 127.0.0.1`;
 const ENVIRONMENT = { VLLM_CPU_KVCACHE_SPACE: '2', HF_HUB_OFFLINE: '1', VLLM_NO_USAGE_STATS: '1' };
 
 export interface Engine {
@@ -53,15 +63,18 @@ export async function answers(url: string, alive: () => boolean, limitMs: number
 }
 
 /** Starts the engine on a free port and resolves when it serves; its talk goes to `engine.log` in the cache. */
-export async function startEngine(): Promise<Engine> {
+export async function startEngine(
+  more: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Engine> {
   const port = await freePort();
   const log = join(CACHE, 'engine.log');
   const output = openSync(log, 'w');
-  const flags = [...FLAGS.split(' '), '--port', String(port)];
+  const flags = [...FLAGS.split(' '), ...more, '--port', String(port)];
   const child = spawn(join(CACHE, 'engine', 'bin', 'vllm'), ['serve', join(CACHE, 'model'), ...flags], {
     detached: true,
     stdio: ['ignore', output, output],
-    env: { ...process.env, ...ENVIRONMENT },
+    env: { ...process.env, ...ENVIRONMENT, ...environment },
   });
   const spawned = new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
@@ -114,16 +127,26 @@ function signal(group: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** What the engine's own meter says: prompt tokens seen at first scheduling, and work in hand. */
-export async function readMeter(engine: string): Promise<{ admittedTokens: number; inHand: number }> {
+/** What the engine's own meter says. */
+export interface MeterReading {
+  /** Prompt tokens at first scheduling. */
+  readonly admittedTokens: number;
+  readonly waiting: number;
+  /** Waiting and running. */
+  readonly inHand: number;
+}
+
+export async function readMeter(engine: string): Promise<MeterReading> {
   const text = await (await fetch(`${engine}/metrics`)).text();
   const sum = (name: string): number =>
     [...text.matchAll(new RegExp(`^${name}\\{[^}]*\\} (\\S+)$`, 'gm'))]
       .map((match) => Number(match[1]))
       .reduce((a, b) => a + b, 0);
+  const waiting = sum('vllm:num_requests_waiting');
   return {
     admittedTokens: sum('vllm:prefix_cache_queries_total'),
-    inHand: sum('vllm:num_requests_running') + sum('vllm:num_requests_waiting'),
+    waiting,
+    inHand: sum('vllm:num_requests_running') + waiting,
   };
 }
 

@@ -2,8 +2,10 @@
  * Plays the scenes against a real vLLM 0.30.0 on this machine's CPU, with the gateway in between and without it.
  *
  *   npm run test:vllm -- [--arm gateway|straight|both] [--scene TEXT]… [--serve=FLAG]… [--json FILE]
+ *   npm run test:vllm -- --profile [--json FILE]
  *
  * Exit code 1 when a scene with the gateway fails. The arm without it shows what happens otherwise; it cannot fail.
+ * With --profile: 1 when the twin's Ĉ is not near the server's, 2 when the server was too unsteady to tell.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -15,6 +17,7 @@ import { startCounter } from './counter.js';
 import { type Engine, idle, startEngine } from './engine.js';
 import { startGateway } from './gateway.js';
 import { broken, observe, type Path, type Row } from './observe.js';
+import { profileAgainstTwin, told } from './profile.js';
 import { type Load, measure, type Natural, SCENES, type Scene } from './scenes.js';
 import { table } from './table.js';
 
@@ -25,7 +28,9 @@ const TIMEOUT_SHARE = 0.4;
 const STEADY = { least: 0.6, most: 1.2 };
 const TRIES = 3;
 
-const say = (text: string): boolean => process.stderr.write(`${text}\n`);
+const say = (text: string): void => {
+  process.stderr.write(`${text}\n`);
+};
 const measured = new Map<Load, Natural>();
 
 async function naturalOf(engine: string, load: Load): Promise<Natural> {
@@ -90,40 +95,64 @@ async function playArm(engine: Engine, arm: Arm, scenes: readonly Scene[]): Prom
 const { values } = parseArgs({
   options: {
     arm: { type: 'string', default: 'both' },
+    profile: { type: 'boolean', default: false },
     scene: { type: 'string', multiple: true },
     serve: { type: 'string', multiple: true },
     json: { type: 'string' },
   },
 });
-if (!['gateway', 'straight', 'both'].includes(values.arm))
-  throw new RangeError('--arm: gateway, straight or both');
-const arms: Arm[] = values.arm === 'both' ? ['straight', 'gateway'] : [values.arm as Arm];
-const wanted = values.scene ?? [''];
-const scenes = SCENES.filter(({ name, client }) =>
-  wanted.some((text) => `${name}; ${client}`.includes(text)),
-);
-if (scenes.length === 0)
-  throw new RangeError(`--scene matches none of:\n${SCENES.map((s) => `${s.name}; ${s.client}`).join('\n')}`);
 
-if (
-  spawnSync('python3', [join(ROOT, 'tests', 'vllm', 'install.py')], { stdio: ['ignore', 2, 2] }).status !== 0
-) {
-  throw new Error('tests/vllm/install.py failed');
-}
-say('starting the engine, about a minute');
-const engine = await startEngine();
-const result: Partial<Record<Arm, Row[]>> = {};
-try {
-  // The first calls are slow: their time says nothing.
-  for (const load of ['alone', 'eight'] as const) await measure(engine.url, load);
-  for (const arm of arms) {
-    result[arm] = await playArm(engine, arm, scenes);
-    process.stdout.write(
-      `\n${arm === 'gateway' ? 'Through Holdfast' : 'Straight at the engine'}\n\n${table(result[arm])}\n`,
-    );
+function install(): void {
+  const script = join(ROOT, 'tests', 'vllm', 'install.py');
+  if (spawnSync('python3', [script], { stdio: ['ignore', 2, 2] }).status !== 0) {
+    throw new Error('tests/vllm/install.py failed');
   }
-} finally {
-  await engine.stop();
+  say('starting the engine, about a minute');
 }
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, undefined, 1)}\n`);
-process.exitCode = (result.gateway ?? []).some((row) => row.failures.length > 0) ? 1 : 0;
+
+function keep(result: unknown): void {
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, undefined, 1)}\n`);
+}
+
+async function playScenes(): Promise<number> {
+  if (!['gateway', 'straight', 'both'].includes(values.arm)) {
+    throw new RangeError('--arm: gateway, straight or both');
+  }
+  const arms: Arm[] = values.arm === 'both' ? ['straight', 'gateway'] : [values.arm as Arm];
+  const wanted = values.scene ?? [''];
+  const scenes = SCENES.filter(({ name, client }) =>
+    wanted.some((text) => `${name}; ${client}`.includes(text)),
+  );
+  if (scenes.length === 0) {
+    const names = SCENES.map((scene) => `${scene.name}; ${scene.client}`);
+    throw new RangeError(`--scene matches none of:\n${names.join('\n')}`);
+  }
+  install();
+  const engine = await startEngine();
+  const result: Partial<Record<Arm, Row[]>> = {};
+  try {
+    // The first calls are slow: their time says nothing.
+    for (const load of ['alone', 'eight'] as const) await measure(engine.url, load);
+    for (const arm of arms) {
+      const rows = await playArm(engine, arm, scenes);
+      result[arm] = rows;
+      const title = arm === 'gateway' ? 'Through Holdfast' : 'Straight at the engine';
+      process.stdout.write(`\n${title}\n\n${table(rows)}\n`);
+    }
+  } finally {
+    await engine.stop();
+  }
+  keep(result);
+  return (result.gateway ?? []).some((row) => row.failures.length > 0) ? 1 : 0;
+}
+
+async function compareCapacities(): Promise<number> {
+  install();
+  const comparison = await profileAgainstTwin(say);
+  process.stdout.write(`${told(comparison)}\n`);
+  keep(comparison);
+  if (!comparison.counts) return 2;
+  return comparison.near ? 0 : 1;
+}
+
+process.exitCode = await (values.profile ? compareCapacities() : playScenes());
