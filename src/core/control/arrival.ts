@@ -42,6 +42,7 @@ function recogniseKnown(state: State, facts: AttemptFacts): Recognition {
   return recognise(facts, state.register.candidates(facts), {
     now: state.now,
     options: state.options,
+    crowded: state.register.crowded(scopeOf(facts)),
     nameOverlapped: namesOf(facts).some((name) => state.overlapped.get(name) !== undefined),
   });
 }

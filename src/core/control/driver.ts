@@ -1,12 +1,17 @@
 /** Ties the control to a clock: sends it events, carries its verdicts out, wakes it when time is due. */
 
 import { type Cancel, type Clock, RANK } from '../time/clock.js';
-import type { Control } from './control.js';
 import type { ControlEvent } from './event.js';
 import type { Verdict } from './verdict.js';
 
+/** What decides: the control, or whatever stands in for it. */
+export interface Decider {
+  step(now: number, event: ControlEvent): readonly Verdict[];
+  wakeAt(): number;
+}
+
 export class Driver {
-  readonly #control: Control;
+  readonly #control: Decider;
   readonly #clock: Clock;
   readonly #carry: (verdict: Verdict) => void;
   readonly #waiting: ControlEvent[] = [];
@@ -15,7 +20,7 @@ export class Driver {
   #disarm: Cancel | undefined;
 
   /** `carry` must not throw; it may send further events, which are taken after the verdicts at hand. */
-  constructor(control: Control, clock: Clock, carry: (verdict: Verdict) => void) {
+  constructor(control: Decider, clock: Clock, carry: (verdict: Verdict) => void) {
     this.#control = control;
     this.#clock = clock;
     this.#carry = carry;

@@ -18,6 +18,8 @@ export interface Match {
   readonly nextCount: boolean;
   readonly sameUserAgent: boolean;
   readonly sameSession: boolean;
+  /** The call's latest attempt brought that name itself, not only an earlier one. */
+  readonly namesLast: boolean;
   /** Both carry keys and they differ. */
   readonly otherKey: boolean;
 }
@@ -44,8 +46,10 @@ export function matchOf(facts: AttemptFacts, call: Call, now: number, graceMs: n
   if (sameAddress) evidence.push('address');
   if (gapMs >= 0 && gapMs <= plausible) evidence.push('gap');
   evidence.push('fingerprint');
+  const namesLast =
+    (sameKey && facts.key === last.key) || (sameTrace && facts.traceparent === last.traceparent);
   const otherKey = facts.key !== undefined && call.keyed && !sameKey;
-  return { call, evidence, sameKey, sameTrace, nextCount, sameUserAgent, sameSession, otherKey };
+  return { call, evidence, sameKey, sameTrace, nextCount, sameUserAgent, sameSession, namesLast, otherKey };
 }
 
 /** Whether the attempt proves that it is the call's: by a name, or by counting itself a retry. */

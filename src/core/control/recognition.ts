@@ -31,6 +31,8 @@ export interface Surroundings {
   readonly options: ControlOptions;
   /** Whether the attempt's key or traceparent has been seen on two overlapping attempts. */
   readonly nameOverlapped: boolean;
+  /** Equal calls have been about: a count proves a retry, but not whose. */
+  readonly crowded: boolean;
 }
 
 const NOTHING = { evidence: [], proven: false, overlaps: [], holdBack: false } as const;
@@ -121,14 +123,13 @@ function mayAdopt(facts: AttemptFacts, match: Match): boolean {
 function replayable(
   facts: AttemptFacts,
   matches: readonly Match[],
-  { now, options }: Surroundings,
+  { now, options, crowded }: Surroundings,
 ): Found | undefined {
-  const rivals = matches.some((match) => match.call.deliveredAt === undefined && follows(match));
   const fit = (match: Match): boolean =>
     now < (match.call.deliveredAt ?? Number.NEGATIVE_INFINITY) + options.replayDeliveredMs &&
     match.call.state === 'answered' &&
     isReplayable(match.call) &&
-    (match.sameKey || match.sameTrace || (follows(match) && !rivals));
+    (match.namesLast || (follows(match) && !crowded));
   const match = facts.noStore ? undefined : best(matches.filter(fit));
   return match === undefined ? undefined : { decision: 'replay_delivered', match };
 }
@@ -213,11 +214,16 @@ function deadlineBucket(facts: AttemptFacts, options: ControlOptions): number {
 }
 
 function rejoinable(facts: AttemptFacts, matches: readonly Match[]): Found | undefined {
-  const idle = matches.filter(({ call }) => call.state === 'idle');
+  const idle = matches.filter(({ call }) => call.state === 'idle').filter((one) => mayRejoin(facts, one));
   const owed = best(idle.filter(({ call }) => call.entitlement >= 1));
   if (owed !== undefined) return { decision: 'rejoin_owed', match: owed };
-  const spent = best(idle.filter((one) => proves(one, facts) || (one.sameUserAgent && !one.otherKey)));
+  const spent = best(idle);
   return spent === undefined ? undefined : { decision: 'rejoin_spent', match: spent };
+}
+
+/** There is nothing to take from an idle call, so only whoever is likely to be its client belongs to it. */
+function mayRejoin(facts: AttemptFacts, match: Match): boolean {
+  return proves(match, facts) || (match.sameUserAgent && !match.call.keyed && facts.key === undefined);
 }
 
 function besideLive(

@@ -27,6 +27,8 @@ export function namesOf(facts: AttemptFacts): readonly string[] {
 
 export class Register {
   readonly #byScope = new Map<string, Set<Call>>();
+  /** Scopes in which two calls were known at once, for as long as any is. */
+  readonly #crowded = new Set<string>();
   readonly #byName = new Map<string, Set<Call>>();
   /** Calls without work, in the order they lost it. */
   readonly #idle = new Set<Call>();
@@ -43,6 +45,7 @@ export class Register {
 
   add(call: Call): void {
     put(this.#byScope, call.scope, call);
+    if ((this.#byScope.get(call.scope)?.size ?? 0) > 1) this.#crowded.add(call.scope);
     this.#size += 1;
   }
 
@@ -56,9 +59,15 @@ export class Register {
 
   remove(call: Call): void {
     take(this.#byScope, call.scope, call);
+    if (!this.#byScope.has(call.scope)) this.#crowded.delete(call.scope);
     for (const name of call.names) take(this.#byName, name, call);
     this.#idle.delete(call);
     this.#size -= 1;
+  }
+
+  /** Whether equal calls have been about, so that a retry count may be another one's. */
+  crowded(scope: string): boolean {
+    return this.#crowded.has(scope);
   }
 
   /** The calls of one scope, oldest first; at most the scan limit. */

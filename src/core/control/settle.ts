@@ -79,7 +79,7 @@ export function forgetCall(state: State, call: Call, fate: CallEnding): void {
   state.agenda.delete(call);
 }
 
-/** Wipes the call's answer and forgets the call. */
+/** Wipes the call's answer. A call whose answer reached nobody is remembered: its client may still ask again. */
 export function dropAnswer(state: State, call: Call, fate: CallEnding): void {
   const { execution } = call;
   if (execution !== undefined) {
@@ -88,7 +88,9 @@ export function dropAnswer(state: State, call: Call, fate: CallEnding): void {
     if (call.deliveredAt === undefined) sayWasted(state, call);
     call.execution = undefined;
   }
-  forgetCall(state, call, fate);
+  const mayReturn = fate === 'abandoned' && call.deliveredAt === undefined && call.last.shareable;
+  if (mayReturn) setIdle(state, call, fate);
+  else forgetCall(state, call, fate);
 }
 
 /** The call's execution has reached nobody and never will. */
