@@ -3,7 +3,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -205,6 +205,37 @@ test('holdfast twin serves the engine model alone', async (t) => {
   match(await (await fetch(`${url}/v1/models`)).text(), /"small"/);
   running.child.kill('SIGTERM');
   equal(await running.ended, 0);
+});
+
+test('holdfast twin takes its file, its flags over it, and leaves a whole trace when it is stopped', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-cli-'));
+  const [config, trace] = [join(folder, 'twin.yaml'), join(folder, 'trace.jsonl')];
+  writeFileSync(config, `port: 0\nserved-model-name: m\nmax-num-seqs: 4\ntime-scale: 100\ntrace: ${trace}\n`);
+  const running = run(t, ['twin', '--config', config, '--max-num-seqs', '8']);
+  const url = await listening(running);
+  const { port, maxNumSeqs, timeScale } = lines(running)[0]?.options ?? {};
+  deepEqual([port, maxNumSeqs, timeScale], [0, 8, 100]);
+  const body = { model: 'm', max_tokens: 3, ignore_eos: true, messages: [{ role: 'user', content: 'x' }] };
+  const answer = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-request-id': 'e1' },
+    body: JSON.stringify(body),
+  });
+  equal(answer.status, 200);
+  running.child.kill('SIGTERM');
+  equal(await running.ended, 0);
+  const events = readFileSync(trace, 'utf8').trimEnd().split('\n');
+  const told = events.map((line) => JSON.parse(line) as { readonly event: string; readonly id: string });
+  deepEqual(
+    told.map(({ event }) => event),
+    ['queued', 'scheduled', 'scheduled', 'first_token', 'scheduled', 'finished'],
+  );
+  match(told[0]?.id ?? '', /^chatcmpl-e1-[0-9a-f]{8}$/);
+});
+
+test('holdfast twin refuses options out of bounds in the words of its flags', async (t) => {
+  const { code, err } = await outcome(t, ['twin', '--port', '0', '--block-size', '9999']);
+  deepEqual([code, err], [2, 'holdfast: --block-size must be a whole number from 1 to 1024, not 9999\n']);
 });
 
 function ask(url: string): Promise<Response> {

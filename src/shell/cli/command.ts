@@ -29,6 +29,8 @@ export interface Command {
   readonly flags: Flags;
   /** What else `--help` says: an example at least. */
   readonly notes: string;
+  /** Commands that are called by a second word. */
+  readonly subcommands?: readonly Command[];
   readonly run: (args: readonly string[], world: World) => Promise<ExitCode>;
 }
 

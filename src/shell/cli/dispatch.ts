@@ -49,13 +49,16 @@ async function dispatch([first, ...rest]: readonly string[], world: World): Prom
     return EXIT.usage;
   }
   const asked = first === 'help' ? rest[0] : first;
-  const command = COMMANDS.find(({ name }) => name === asked);
-  if (command === undefined) throw unknownCommand(asked ?? '');
-  if (first === 'help' || asksForHelp(rest)) {
+  const named = COMMANDS.find(({ name }) => name === asked);
+  if (named === undefined) throw unknownCommand(asked ?? '');
+  const words = first === 'help' ? rest.slice(1) : rest;
+  const within = named.subcommands?.find(({ name }) => name === words[0]);
+  const command = within ?? named;
+  if (first === 'help' || asksForHelp(words)) {
     world.out(helpOf(command));
     return EXIT.ok;
   }
-  return command.run(rest, world);
+  return command.run(within === undefined ? words : words.slice(1), world);
 }
 
 function unknownCommand(asked: string): UserError {

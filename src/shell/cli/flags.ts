@@ -19,11 +19,15 @@ export type Flags = Readonly<Record<string, Flag>>;
 /** What was given, in order; a flag without a value holds an empty text each time. */
 export type Given<Known extends Flags> = { readonly [Name in keyof Known]?: readonly string[] };
 
-/** Reads `args`; throws a {@link UserError} for anything that `flags` does not have. */
+/**
+ * Reads `args`; throws a {@link UserError} for anything that `flags` does not have. What is no flag is added to
+ * `operands`, and refused without it.
+ */
 export function readFlags<Known extends Flags>(
   command: string,
   flags: Known,
   args: readonly string[],
+  operands?: string[],
 ): Given<Known> {
   const options = Object.fromEntries(
     Object.entries(flags).map(([name, { value }]) => [
@@ -41,7 +45,11 @@ export function readFlags<Known extends Flags>(
   });
   const given: Record<string, string[]> = {};
   for (const token of tokens) {
-    if (token.kind === 'positional') throw wrong(command, `takes no argument ${shown(token.value)}`);
+    if (token.kind === 'positional') {
+      if (operands === undefined) throw wrong(command, `takes no argument ${shown(token.value)}`);
+      operands.push(token.value);
+      continue;
+    }
     if (token.kind === 'option-terminator') continue;
     const flag = Object.hasOwn(flags, token.name) ? flags[token.name] : undefined;
     if (flag === undefined) throw unknown(command, flags, token.rawName);

@@ -14,6 +14,12 @@ export const ERROR_EXITS = {
   config_syntax: EXIT.usage,
   /** A key or a value of the configuration does not fit. */
   config_invalid: EXIT.usage,
+  /** A file that was named as input cannot be read. */
+  input_unreadable: EXIT.usage,
+  /** A file that was named as input does not hold what it should. */
+  input_invalid: EXIT.usage,
+  /** A file that was named as output cannot be written. */
+  output_unwritable: EXIT.failed,
   /** Something else listens on the port. */
   port_in_use: EXIT.failed,
   /** The address is not this machine's, or not allowed. */

@@ -6,7 +6,7 @@ import { type Fields, malformed, numberOf, unacceptable } from './ask.js';
  * What goes wrong with an answer. `hang`: time in the engine stands still while /health stays 200. `refuse`: 503
  * before any work. `reset`: the connection is destroyed. `error`: an error event inside the 200 stream, or a 500.
  * `stall`: nothing more for `ms`. `garbage`: bytes that are no answer. `truncate`: the body ends early and in order,
- * without [DONE]. `slow`: the answer starts `ms` late.
+ * without [DONE]. `slow`: the answer starts `ms` late. `die`: the engine's process is gone while its front end stays.
  */
 export const FAULT_KINDS = [
   'hang',
@@ -17,6 +17,7 @@ export const FAULT_KINDS = [
   'garbage',
   'truncate',
   'slow',
+  'die',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
@@ -63,12 +64,19 @@ export class Faults {
     return this.#fault;
   }
 
+  /** Whether the engine has died; only another fault, or none, brings it back. */
+  get dead(): boolean {
+    return this.#fault?.kind === 'die';
+  }
+
   /** The fault that strikes the next answer; counts down its times. */
   next(): Fault | undefined {
     const fault = this.#fault;
     if (fault === undefined) return undefined;
+    // These two are of the engine, not of an answer.
+    if (fault.kind === 'hang' || fault.kind === 'die') return fault;
     this.#left -= 1;
-    if (this.#left <= 0 && fault.kind !== 'hang') this.#fault = undefined;
+    if (this.#left <= 0) this.#fault = undefined;
     return fault;
   }
 }

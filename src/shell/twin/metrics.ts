@@ -5,6 +5,7 @@ import {
   type Family,
   histogramSamples,
   type Labels,
+  numberText,
   sample,
   scalar,
   writeExposition,
@@ -13,14 +14,21 @@ import type { FrontMeter } from './meter.js';
 
 type Series = readonly [value: number, labels?: Labels];
 
-/** The whole exposition; `startedAt` is in Unix seconds. */
-export function metricsText(engine: Engine, meter: FrontMeter, model: string, startedAt: number): string {
-  const labels = { engine: '0', model_name: model };
+/** What the exposition says of the server; `startedAt` is in Unix seconds. */
+export interface MeteredServer {
+  readonly servedModelName: string;
+  readonly gpuMemoryUtilization: number;
+  readonly startedAt: number;
+}
+
+/** The whole exposition. */
+export function metricsText(engine: Engine, meter: FrontMeter, server: MeteredServer): string {
+  const labels = { engine: '0', model_name: server.servedModelName };
   const counted = [...counters(engine, labels), ...histograms(meter, labels)];
   return writeExposition([
     ...gauges(engine, labels),
-    ...counted.flatMap((family) => [family, created(family, startedAt)]),
-    cacheConfig(engine),
+    ...counted.flatMap((family) => [family, created(family, server.startedAt)]),
+    cacheConfig(engine, server.gpuMemoryUtilization),
     ...truth(engine),
   ]);
 }
@@ -117,7 +125,6 @@ const UNMODELLED_CACHE: Labels = {
   _block_size_resolved: 'True',
   cache_dtype: 'auto',
   enable_mamba_fine_grained_prefix_cache: 'False',
-  gpu_memory_utilization: '0.92',
   is_attention_free: 'False',
   kv_cache_dtype_skip_layers: '[]',
   kv_cache_layout: 'None',
@@ -143,11 +150,12 @@ const UNMODELLED_CACHE: Labels = {
   user_specified_mamba_block_size: 'False',
 };
 
-function cacheConfig(engine: Engine): Family {
+function cacheConfig(engine: Engine, gpuMemoryUtilization: number): Family {
   const { numGpuBlocks, blockSize, enablePrefixCaching, maxModelLen } = engine.options;
   const labels = {
     ...UNMODELLED_CACHE,
     engine: '0',
+    gpu_memory_utilization: numberText(gpuMemoryUtilization),
     block_size: String(blockSize),
     enable_prefix_caching: enablePrefixCaching ? 'True' : 'False',
     kv_cache_max_concurrency: String((numGpuBlocks * blockSize) / maxModelLen),

@@ -20,6 +20,8 @@ export interface TwinOptions extends Partial<EngineOptions> {
   readonly servedModelName?: string;
   /** Engine seconds per real second. */
   readonly timeScale?: number;
+  /** Share of the device's memory, 0 to 1; only told on, in `cache_config_info`. */
+  readonly gpuMemoryUtilization?: number;
   /** Seeds the random ids; texts are seeded by the execution's id. */
   readonly seed?: number;
   /** Engine milliseconds a request takes from its arrival to the engine's queue; a burst passes the caps meanwhile. */
@@ -40,12 +42,15 @@ export interface TwinSettings {
   readonly seed: number;
   readonly renderMs: number;
   readonly embeddings: boolean;
+  readonly gpuMemoryUtilization: number;
   readonly engine: EngineOptions;
   readonly cost: StepCost;
   readonly limits: Limits;
 }
 
 const DEFAULT_PROFILE = 'qwen2.5-7b';
+/** vLLM's default. */
+const GPU_MEMORY_UTILIZATION = 0.92;
 /** Qwen2.5's, rounded up to its embedding rows. */
 const VOCABULARY = 152_064;
 
@@ -69,6 +74,7 @@ export function twinSettings(given: TwinOptions = {}): TwinSettings {
     seed: options.seed ?? 0,
     renderMs: options.renderMs ?? 0,
     embeddings: options.embeddings ?? true,
+    gpuMemoryUtilization: options.gpuMemoryUtilization ?? GPU_MEMORY_UTILIZATION,
     engine,
     cost: options.cost ?? base.cost,
     limits: {
@@ -79,6 +85,7 @@ export function twinSettings(given: TwinOptions = {}): TwinSettings {
   };
   within('port', settings.port, 0, 65_535, true);
   within('timeScale', settings.timeScale, 1e-3, 1e6);
+  within('gpuMemoryUtilization', settings.gpuMemoryUtilization, 0.01, 1);
   within('renderMs', settings.renderMs, 0, 3_600_000);
   within('seed', settings.seed, 0, 2 ** 32, true);
   within('vocabularySize', settings.limits.vocabularySize, 1, 2 ** 31, true);

@@ -119,6 +119,7 @@ export class Reply {
       case 'hang':
       case 'refuse':
       case 'slow':
+      case 'die':
         response.writeHead(status, headers).end(text);
     }
   }

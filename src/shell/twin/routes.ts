@@ -36,6 +36,8 @@ export class Routes {
   requests = 0;
   readonly #parts: Parts;
   readonly #about: About;
+  /** Answers of the engine that are under way. */
+  readonly #live = new Set<ServerResponse>();
   readonly #startedAt = Math.floor(Date.now() / 1_000);
   readonly #handlers: ReadonlyMap<string, ReadonlyMap<string, Handler>>;
 
@@ -88,7 +90,6 @@ export class Routes {
       'POST',
       (request, response) => this.#work(api, request, response),
     ];
-    const nothing = (): undefined => undefined;
     const routes: [string, ...[string, Handler][]][] = [
       ['/v1/completions', work(completionsApi)],
       ['/v1/chat/completions', work(chatApi)],
@@ -104,8 +105,8 @@ export class Routes {
         '/detokenize',
         post((body) => ({ prompt: decode(Array.isArray(body['tokens']) ? body['tokens'] : []) })),
       ],
-      ['/health', get(nothing)],
-      ['/ping', get(nothing), post(nothing)],
+      ['/health', this.#health('GET')],
+      ['/ping', this.#health('GET'), this.#health('POST')],
       ['/version', get(() => ({ version: VERSION }))],
       ['/load', get(() => ({ server_load: 0 }))],
       ['/metrics', ['GET', (_, response) => this.#metrics(response)]],
@@ -122,6 +123,7 @@ export class Routes {
     let ask: Ask;
     try {
       const body = await readBody(request);
+      if (faults.dead) throw dead();
       checkModel(body, settings.limits);
       ask = api.read(body, settings.limits);
       if (fault?.kind === 'refuse')
@@ -135,6 +137,10 @@ export class Routes {
     const arrivedAt = clock.now();
     await front.render();
     if (response.destroyed) return;
+    if (faults.dead) {
+      reply.json(500, api.error(dead()));
+      return;
+    }
     if (ask.stream) reply.open();
     try {
       this.#answer(api, { ask, id: idOf(request) ?? front.hex(16), arrivedAt }, reply, response);
@@ -156,7 +162,11 @@ export class Routes {
       } else reply.json(200, writer.body());
     });
     const writer = api.writer(generation, this.#about);
-    response.on('close', leave);
+    this.#live.add(response);
+    response.on('close', () => {
+      this.#live.delete(response);
+      leave();
+    });
     if (ask.stream) reply.frames(writer.begin());
   }
 
@@ -199,7 +209,7 @@ export class Routes {
   #metrics(response: ServerResponse): void {
     const { clock, front, meter, settings } = this.#parts;
     clock.catchUp();
-    const text = metricsText(front.engine, meter, settings.servedModelName, this.#startedAt);
+    const text = metricsText(front.engine, meter, { ...settings, startedAt: this.#startedAt });
     new Reply(response).text(200, text, EXPOSITION_CONTENT_TYPE);
   }
 
@@ -207,10 +217,20 @@ export class Routes {
     const { clock, faults } = this.#parts;
     const fault = faultOf(body);
     faults.set(fault);
-    if (fault?.kind === 'hang') clock.pause();
+    if (fault?.kind === 'hang' || faults.dead) clock.pause();
     else clock.resume();
+    if (faults.dead) for (const response of this.#live) response.socket?.resetAndDestroy();
     return fault ?? {};
   }
+
+  #health(method: string): [string, Handler] {
+    const { faults } = this.#parts;
+    return [method, (_, response) => new Reply(response).json(faults.dead ? 503 : 200, undefined)];
+  }
+}
+
+function dead(): ApiError {
+  return new ApiError(500, 'InternalServerError', null, 'The engine has died.');
 }
 
 function idOf(request: IncomingMessage): string | undefined {

@@ -217,3 +217,26 @@ test('a stalled answer and a slow one are whole in the end', async () => {
     }
   }
 });
+
+test('a dead engine is told by /health, refuses work with 500 and resets what was under way', async () => {
+  const answer = await post('/v1/chat/completions', { ...hello, max_tokens: 2_000, stream: true });
+  const reader = answer.body?.getReader();
+  assert.equal((await reader?.read())?.done, false);
+  await fault({ kind: 'die' });
+  await assert.rejects(async () => {
+    while ((await reader?.read())?.done === false);
+  });
+  assert.equal((await fetch(`${twin.url}/health`)).status, 503);
+  for (const stream of [false, true]) {
+    const refused = await post('/v1/chat/completions', { ...hello, stream });
+    assert.deepEqual(
+      [refused.status, ((await refused.json()) as { error: { code: number } }).error.code],
+      [500, 500],
+    );
+  }
+  assert.equal((await fetch(`${twin.url}/metrics`)).status, 200);
+  await fault({ kind: 'none' });
+  assert.equal((await fetch(`${twin.url}/health`)).status, 200);
+  assert.equal((await post('/v1/chat/completions', hello)).status, 200);
+  await until(() => twin.stats().live === 0);
+});
