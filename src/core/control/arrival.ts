@@ -57,7 +57,13 @@ function noteOverlap(state: State, id: string, { overlaps, decision }: Recogniti
 
 /** Sheds an attempt that was not given a call. */
 function turnAway(state: State, id: string, tenant: string, reason: RefusalReason): void {
-  state.say({ kind: 'refuse', attempt: id, reason, retryAfterMs: drawRetryAfter(state), mayRetry: true });
+  state.say({
+    kind: 'refuse',
+    attempt: id,
+    reason,
+    retryAfterMs: drawRetryAfter(state, tenant),
+    mayRetry: true,
+  });
   state.ledger.attempts.end(reason);
   state.say({ kind: 'attempt-ended', attempt: id, ordinal: 0, ending: reason, ageMs: 0, tenant });
 }

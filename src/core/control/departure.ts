@@ -25,12 +25,13 @@ interface Profile {
 export class Departures {
   readonly #options: ControlOptions;
   readonly #profiles: RecentMap<string, Profile>;
-  #retryAfterMs = 0;
-  #retryAfterUntil = 0;
+  /** The longest wait each tenant was told, while it may still be waiting. */
+  readonly #told: RecentMap<string, { readonly ms: number; readonly until: number }>;
 
   constructor(options: ControlOptions) {
     this.#options = options;
     this.#profiles = new RecentMap(options.bounds.learnedKeys);
+    this.#told = new RecentMap(options.bounds.tenants);
   }
 
   /**
@@ -43,7 +44,7 @@ export class Departures {
     if (this.#leavesForGood(facts)) return 0;
     if (shown && !mayProveItself(facts)) return graceAfterFirstByteMs;
     if (grace === 'never') return Number.POSITIVE_INFINITY;
-    return Math.max(grace, this.#learnedGapMs(facts), this.#retryAfterFloorMs(now));
+    return Math.max(grace, this.#learnedGapMs(facts), this.#retryAfterFloorMs(facts.tenant, now));
   }
 
   /** A client that had left came back after `gapMs`. */
@@ -59,16 +60,16 @@ export class Departures {
     this.#resolve(facts);
   }
 
-  /** A refusal told its client to come back after `ms`. */
-  toldToWait(ms: number, now: number): void {
-    const until = now + ms + RETRY_AFTER_MARGIN_MS;
-    if (now < this.#retryAfterUntil && ms < this.#retryAfterMs) return;
-    this.#retryAfterMs = ms;
-    this.#retryAfterUntil = until;
+  /** A refusal told a client of the tenant to come back after `ms`. */
+  toldToWait(tenant: string, ms: number, now: number): void {
+    const told = this.#told.get(tenant);
+    if (told !== undefined && now < told.until && ms < told.ms) return;
+    this.#told.set(tenant, { ms, until: now + ms + RETRY_AFTER_MARGIN_MS });
   }
 
-  #retryAfterFloorMs(now: number): number {
-    return now < this.#retryAfterUntil ? this.#retryAfterMs + RETRY_AFTER_MARGIN_MS : 0;
+  #retryAfterFloorMs(tenant: string, now: number): number {
+    const told = this.#told.get(tenant);
+    return told !== undefined && now < told.until ? told.ms + RETRY_AFTER_MARGIN_MS : 0;
   }
 
   #leavesForGood(facts: AttemptFacts): boolean {

@@ -36,16 +36,16 @@ export function endListeners(state: State, call: Call, ending: AttemptEnding): v
 
 /** Sheds an attempt of a known call. */
 export function refuse(state: State, attempt: Attempt, reason: RefusalReason): void {
-  const retryAfterMs = drawRetryAfter(state);
+  const retryAfterMs = drawRetryAfter(state, attempt.call.tenant);
   const mayRetry = reason !== 'gave_up' && state.now + retryAfterMs < attempt.call.giveUpAt;
   state.say({ kind: 'refuse', attempt: attempt.id, reason, retryAfterMs, mayRetry });
   endAttempt(state, attempt, reason);
 }
 
-/** Milliseconds that a refused client is told to stay away. */
-export function drawRetryAfter(state: State): number {
+/** Milliseconds that a refused client of the tenant is told to stay away. */
+export function drawRetryAfter(state: State, tenant: string): number {
   const retryAfterMs = state.retryAfter.draw(state.line.size, state.now);
-  state.departures.toldToWait(retryAfterMs, state.now);
+  state.departures.toldToWait(tenant, retryAfterMs, state.now);
   return retryAfterMs;
 }
 
