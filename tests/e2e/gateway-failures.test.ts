@@ -171,9 +171,16 @@ describe('before the first byte of the answer', () => {
 
   test('an error answer that breaks off keeps its status', async () => {
     const seen = await see(
-      raw('HTTP/1.1 500 No\r\ncontent-length: 99\r\n\r\n{"er', ({ socket }) => socket.end()),
+      raw(
+        'HTTP/1.1 500 No\r\ncontent-encoding: gzip\r\nretry-after: 7\r\ncontent-length: 99\r\n\r\n{"er',
+        ({ socket }) => socket.end(),
+      ),
     );
     deepEqual([seen.status, seen.execution], [500, 'failed_status_5xx']);
+    deepEqual(
+      ['retry-after', 'content-encoding', 'x-holdfast-reason'].map((name) => seen.headers[name]),
+      ['7', undefined, 'upstream_status_5xx'],
+    );
     equal(errorIn(seen)['type'], 'server_error');
     ok(seen.whole);
   });

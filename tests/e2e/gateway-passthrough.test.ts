@@ -195,6 +195,15 @@ describe('what is no attempt of a call', () => {
     ok(!(await client.rest()).endsWith('0\r\n\r\n'));
   });
 
+  test('with a reset where there are no chunks to tell', async () => {
+    const rig = await start(({ response }) => response.write('some'));
+    const client = await RawClient.ask(rig.gateway.port, { path: '/v1/audio', version: '1.0' });
+    await client.until('some');
+    (await rig.engine.calls.next('the request')).socket.destroy();
+    await client.rest();
+    equal(client.error, 'ECONNRESET');
+  });
+
   test("an engine that closes the connection: 502, in the gateway's own words", async () => {
     const rig = await start(({ socket }) => socket.destroy());
     const answer = await fetch(`${rig.gateway.url}/v1/models`);

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Family } from '../../core/control/family.js';
 import type { AttemptEnding, Outcome, RejectReason } from '../../core/control/words.js';
 import type { Cancel, Clock } from '../../core/time/clock.js';
+import { breakOff } from './break-off.js';
 import type { Connection, Watch } from './departure.js';
 import { errorBody } from './error-body.js';
 import type { ErrorAnswer, Execution, Reader } from './execution.js';
@@ -158,7 +159,7 @@ export class Attempt implements Reader {
     const execution = this.#execution;
     if (this.#state === 'silent') {
       const error = execution?.errorAnswer;
-      if (error !== undefined) return this.#passOn(error);
+      if (error !== undefined) return this.#passOn(error, ending);
       const own = isOwnEnding(ending) ? ending : 'upstream_reset';
       return this.refuse(own, { mayRetry: ending !== 'taken_over' });
     }
@@ -173,9 +174,7 @@ export class Attempt implements Reader {
     if (this.#state === 'gone') return;
     this.#leaveOff();
     const { request, response } = this.#parts;
-    // Without chunks only a reset tells a broken answer from a whole one.
-    if (request.httpVersion === '1.0') request.socket.resetAndDestroy();
-    else response.destroy();
+    breakOff(request, response);
   }
 
   #leave(): void {
@@ -249,15 +248,18 @@ export class Attempt implements Reader {
     this.#stall = clock.after(STALL_MS * scale, () => sink.stalled(this));
   }
 
-  #passOn({ status, headers, body }: ErrorAnswer): void {
+  #passOn({ status, headers, body }: ErrorAnswer, ending: AttemptEnding): void {
     if (body !== undefined) return this.#answer(status, headers, body);
+    // These words are ours, so they are not packed as the engine's were.
+    const { 'content-encoding': _, ...kept } = headers;
     const own = errorBody(
       this.route.dialect,
       status,
       `upstream_${status}`,
       'The engine broke its error off.',
     );
-    this.#answer(status, { ...headers, 'content-type': 'application/json' }, own);
+    const said = { 'content-type': 'application/json', 'x-holdfast-reason': ending };
+    this.#answer(status, { ...kept, ...said }, own);
   }
 
   #answer(status: number, headers: HeaderFields, body: Buffer): void {

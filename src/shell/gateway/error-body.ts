@@ -20,7 +20,7 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
 export function errorBody(dialect: Dialect, status: number, code: string, message: string): Buffer {
   const body =
     dialect === 'anthropic'
-      ? { type: 'error', error: { type: ANTHROPIC_TYPES[status] ?? 'api_error', message } }
+      ? { type: 'error', error: { type: ANTHROPIC_TYPES[status] ?? 'api_error', message, code } }
       : { error: { message, type: OPENAI_TYPES[status] ?? 'server_error', param: null, code } };
   return Buffer.from(JSON.stringify(body));
 }

@@ -1,7 +1,8 @@
 /** Whatever is not an attempt of a call goes to the engine and back as it is, and dies with its client. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
+import { finished } from 'node:stream/promises';
+import { breakOff } from './break-off.js';
 import type { UpstreamTimeouts } from './config.js';
 import { errorBody } from './error-body.js';
 import { answerHeaders, fieldsOf, forwarded, writable } from './headers.js';
@@ -44,7 +45,9 @@ export async function passThrough(
     response.write(Buffer.alloc(0));
     passed(status);
     // It breaks off where the engine or the client does; that is all there is to say.
-    await pipeline(answer.body, response).catch(() => {});
+    answer.body.on('error', () => breakOff(request, response));
+    answer.body.pipe(response);
+    await finished(response).catch(() => {});
   } catch (error) {
     passed(gone.signal.aborted ? 0 : answerFailure(response, error));
   }

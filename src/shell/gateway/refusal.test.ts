@@ -93,6 +93,6 @@ test('the body has the shape of the API that was called', () => {
   });
   deepEqual(JSON.parse(errorBody('anthropic', 503, 'refused_calls', 'No.').toString()), {
     type: 'error',
-    error: { type: 'overloaded_error', message: 'No.' },
+    error: { type: 'overloaded_error', message: 'No.', code: 'refused_calls' },
   });
 });
