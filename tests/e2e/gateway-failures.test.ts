@@ -100,6 +100,22 @@ describe('before the first byte of the answer', () => {
     }
   });
 
+  test('so is it for what only passes through, unless it has a body, which can be read once only', async () => {
+    const rig = await startRig(json({ ok: true }));
+    running = rig;
+    const settings = { upstreams: [{ url: await deadUrl() }, { url: rig.engine.url }] };
+    for (const [method, status] of [
+      ['GET', 200],
+      ['POST', 503],
+    ] as const) {
+      const second = await startRig(json({}), settings);
+      const body = method === 'GET' ? null : '{}';
+      const answer = await fetch(`${second.gateway.url}/tokenize`, { method, body });
+      await second.stop();
+      equal(answer.status, status);
+    }
+  });
+
   test('an engine that cannot be reached: 503', async () => {
     const url = await deadUrl();
     const seen = await see(() => {}, {}, { upstreams: [{ url }] });

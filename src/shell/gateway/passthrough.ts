@@ -2,12 +2,13 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
+import type { Dispatcher } from 'undici';
 import { breakOff } from './break-off.js';
 import type { UpstreamTimeouts } from './config.js';
 import { errorBody } from './error-body.js';
 import { answerHeaders, fieldsOf, forwarded, writable } from './headers.js';
 import { refusal } from './refusal.js';
-import { failureOf, type Upstream } from './upstream.js';
+import { type Engine, failureOf, type Upstream } from './upstream.js';
 
 const NOTHING_DROPPED: ReadonlySet<string> = new Set();
 
@@ -27,18 +28,21 @@ export async function passThrough(
   const gone = new AbortController();
   response.on('close', () => gone.abort());
   response.on('error', () => {});
-  const engine = upstream.choose();
+  const body = hasBody(request) ? request : null;
   try {
-    const answer = await engine.pool.request({
-      path: engine.prefix + (request.url ?? '/'),
-      method: request.method ?? 'GET',
-      headers: forwarded(request, NOTHING_DROPPED),
-      body: hasBody(request) ? request : null,
-      signal: gone.signal,
-      headersTimeout: timeouts.firstByteMs,
-      bodyTimeout: timeouts.idleMs,
-      responseHeaders: 'raw',
-    });
+    const ask = ({ pool, prefix }: Engine): Promise<Dispatcher.ResponseData> =>
+      pool.request({
+        path: prefix + (request.url ?? '/'),
+        method: request.method ?? 'GET',
+        headers: forwarded(request, NOTHING_DROPPED),
+        body,
+        signal: gone.signal,
+        headersTimeout: timeouts.firstByteMs,
+        bodyTimeout: timeouts.idleMs,
+        responseHeaders: 'raw',
+      });
+    // A body can be read once only.
+    const answer = await upstream.reach(ask, body === null);
     const status = answer.statusCode;
     response.writeHead(status, writable(answerHeaders(fieldsOf(answer.headers as unknown as string[]))));
     // Node's own flushHeaders would write their bytes as UTF-8.

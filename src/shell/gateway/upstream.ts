@@ -36,7 +36,8 @@ export interface Exchange {
 /** Destroys the connection of a request; nothing is called afterwards. */
 export type LetGo = () => void;
 
-interface Engine {
+/** One engine: its connections, and how it has been doing. */
+export interface Engine {
   readonly pool: Pool;
   /** What stands before every path. */
   readonly prefix: string;
@@ -83,6 +84,25 @@ export class Upstream {
     const better = (a: Engine, b: Engine): boolean => (rests(a) === rests(b) ? a.live < b.live : rests(b));
     const open = this.#engines.filter((engine) => !tried.has(engine));
     return open.reduce((best, engine) => (better(engine, best) ? engine : best));
+  }
+
+  /**
+   * For whoever speaks to an engine's pool directly; with `again`, the next engine is asked when one cannot be
+   * reached, each at most once.
+   */
+  async reach<T>(ask: (engine: Engine) => Promise<T>, again: boolean): Promise<T> {
+    const tried = new Set<Engine>();
+    for (;;) {
+      const engine = this.choose(tried);
+      tried.add(engine);
+      try {
+        return await ask(engine);
+      } catch (error) {
+        if (failureOf(error) !== 'refused') throw error;
+        this.#rest(engine);
+        if (!again || tried.size === this.#engines.length) throw error;
+      }
+    }
   }
 
   /** `elsewhere` is asked when the engine cannot be reached: true when it has taken the request over. */
