@@ -64,11 +64,12 @@ function deliver(state: State, attempt: Attempt): void {
   if (call.listeners.size === 0) vacateDelivered(state, call);
 }
 
-export function firstByte(state: State, id: string): void {
+export function firstByte(state: State, id: string, stream = false): void {
   const execution = state.executions.get(id);
   if (execution === undefined || execution.firstByteAt !== undefined) return;
   const { call } = execution;
   execution.firstByteAt = state.now;
+  execution.stream = stream;
   state.verified.set(call.tenant, true);
   for (const listener of call.listeners) reach(listener);
 }

@@ -7,7 +7,7 @@ import type { AttemptFacts } from './event.js';
 import { type Recognition, recognise } from './recognition.js';
 import { namesOf, scopeOf } from './register.js';
 import { rob, sealAll } from './releasing.js';
-import { drawRetryAfter, endListeners, forgetCall, refuse } from './settle.js';
+import { drawRetryAfter, dropAnswer, endListeners, forgetCall, refuse } from './settle.js';
 import { admit } from './starting.js';
 import type { State } from './state.js';
 import type { Outcome, RefusalReason, RejectReason } from './words.js';
@@ -136,11 +136,15 @@ function decide(state: State, attempt: Attempt, { decision, evidence, candidates
   state.say({ kind: 'decided', attempt: attempt.id, call: attempt.call.id, decision, evidence, candidates });
 }
 
+/** Room in the tables for one more call: calls without work go first, then answers that nobody reads. */
 function placeForCall(state: State): boolean {
-  if (state.register.size < state.options.bounds.calls) return true;
-  const oldest = state.register.oldestIdle();
-  if (oldest === undefined) return false;
-  forgetCall(state, oldest, oldest.fate);
+  while (state.register.size >= state.options.bounds.calls) {
+    const idle = state.register.oldestIdle();
+    const kept = idle === undefined ? state.memory.leastWorth() : undefined;
+    if (idle !== undefined) forgetCall(state, idle, idle.fate);
+    else if (kept !== undefined) dropAnswer(state, kept.call, 'abandoned');
+    else return false;
+  }
   return true;
 }
 

@@ -44,6 +44,8 @@ export interface Execution {
   replayable: boolean;
   /** A stream's bytes, or a whole answer, were shown to some listener: only proof may adopt the rest of it. */
   shown: boolean;
+  /** The engine answers with a stream of events. */
+  stream: boolean;
   /** Still inside the engine. */
   live: boolean;
   usage: Usage | undefined;
@@ -112,5 +114,6 @@ export function isReplayable(call: Call): boolean {
 export function reach(attempt: Attempt): void {
   attempt.reached = true;
   const { execution } = attempt.call;
-  if (attempt.facts.stream && execution !== undefined) execution.shown = true;
+  if ((attempt.facts.stream || attempt.call.execution?.stream === true) && execution !== undefined)
+    execution.shown = true;
 }

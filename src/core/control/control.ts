@@ -101,7 +101,7 @@ function apply(state: State, event: ControlEvent): void {
     case 'lag':
       return lag(state, event.attempt);
     case 'first-byte':
-      return firstByte(state, event.execution);
+      return firstByte(state, event.execution, event.stream);
     case 'chunk':
       return chunk(state, event.execution, event.bytes);
     case 'finish':

@@ -56,7 +56,12 @@ export type ControlEvent =
   /** The reader is further behind than the replay bound. */
   | { readonly kind: 'lag'; readonly attempt: string }
   /** The engine's first body byte (not an SSE comment) of a 2xx answer. */
-  | { readonly kind: 'first-byte'; readonly execution: string }
+  | {
+      readonly kind: 'first-byte';
+      readonly execution: string;
+      /** The answer is a stream of events, whatever the request looked like. */
+      readonly stream?: boolean | undefined;
+    }
   /** Answer bytes that entered the replay buffer. */
   | { readonly kind: 'chunk'; readonly execution: string; readonly bytes: number }
   /** A complete 2xx answer. */

@@ -54,6 +54,13 @@ export class AnswerMemory {
     return [...this.#overflow(this.#delivered, tenant), ...this.#overflow(this.#undelivered, tenant)];
   }
 
+  /** The retained answer whose loss costs the least. */
+  leastWorth(): Execution | undefined {
+    for (const kept of [this.#delivered, this.#undelivered])
+      for (const execution of kept.keys()) return execution;
+    return undefined;
+  }
+
   /** A retained answer is being read again; returns the executions that must be sealed for it. */
   reopen(execution: Execution): readonly Execution[] {
     if (!this.#unretain(execution)) return [];

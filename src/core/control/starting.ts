@@ -99,6 +99,7 @@ function start(state: State, call: Call, attempt: string, waitedMs: number): voi
     bytes: 0,
     replayable: true,
     shown: false,
+    stream: false,
     live: true,
     usage: undefined,
   };

@@ -154,7 +154,7 @@ export class Execution implements Exchange {
     if (!answer.begun) return;
     if (this.#state === 'silent') {
       this.#state = 'speaking';
-      this.#parts.say({ kind: 'first-byte', execution: this.id });
+      this.#parts.say({ kind: 'first-byte', execution: this.id, stream: isEventStream(this.#headers) });
     }
     this.#arm(this.#parts.timeouts.idleMs);
     const bytes = this.#unsaid;
