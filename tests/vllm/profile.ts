@@ -26,6 +26,7 @@ const FULL = 80;
 const FULL_MS = 12_000;
 /** A ladder begins at this share of what was served last. */
 const BEGIN = 0.86;
+const STEPS_A_SAMPLE = 10;
 const STEADY = 0.05;
 const NEAR = 0.1;
 
@@ -69,8 +70,8 @@ function recorded(): readonly StepSample[] {
 }
 
 /**
- * One sample for steps of like load: their means. Least squares of relative errors would follow the fast ones among
- * them, and what a server serves follows the mean.
+ * Steps of like load become samples of their mean, one for every ten of them, since the mean of more is surer. Least
+ * squares of relative errors would follow the fast ones among them, and what a server serves follows the mean.
  */
 export function averaged(steps: readonly StepSample[]): readonly StepSample[] {
   const cells = new Map<string, StepSample[]>();
@@ -84,15 +85,16 @@ export function averaged(steps: readonly StepSample[]): readonly StepSample[] {
   }
   return [...cells.values()]
     .filter((cell) => cell.length > 2)
-    .map((cell) => {
+    .flatMap((cell) => {
       const mean = (of: (step: StepSample) => number): number =>
         cell.reduce((sum, step) => sum + of(step), 0) / cell.length;
-      return {
+      const sample = {
         tokens: mean((step) => step.tokens),
         prefillPairs: mean((step) => step.prefillPairs),
         decodeContext: mean((step) => step.decodeContext),
         ms: mean((step) => step.ms),
       };
+      return Array.from({ length: Math.ceil(cell.length / STEPS_A_SAMPLE) }, () => sample);
     });
 }
 
