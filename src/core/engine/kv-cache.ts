@@ -34,7 +34,9 @@ export class KvCache {
   /** Blocks for `tokens` more of a running execution; false, and nothing changed, when they do not fit. */
   grow(execution: Execution, tokens: number): boolean {
     const upTo = Math.min(execution.computed + tokens, this.#maxModelLen);
-    const missing = this.#blocksFor(upTo) - execution.blocks.length;
+    const held = execution.blocks.length;
+    // A division for each token of each execution would be felt.
+    const missing = upTo <= held * this.#blockSize ? 0 : this.#blocksFor(upTo) - held;
     if (missing > this.pool.free) return false;
     this.#extend(execution, missing, upTo);
     return true;
@@ -59,9 +61,9 @@ export class KvCache {
   /** Lets the full blocks among the first `tokens` be found by others. */
   remember(execution: Execution, tokens: number): void {
     if (!this.#caching) return;
-    const full = Math.floor(tokens / this.#blockSize);
     const from = execution.hashedBlocks;
-    if (full <= from) return;
+    if (tokens < (from + 1) * this.#blockSize) return;
+    const full = Math.floor(tokens / this.#blockSize);
     execution.hashUpTo(full, this.#blockSize);
     const { prompt, blocks, outputLo, outputHi } = execution;
     const inPrompt = execution.promptBlocks(this.#blockSize);
@@ -88,7 +90,7 @@ export class KvCache {
   }
 
   #extend(execution: Execution, missing: number, upTo: number): void {
-    this.pool.takeInto(execution.blocks, missing);
+    if (missing > 0) this.pool.takeInto(execution.blocks, missing);
     this.remember(execution, Math.min(upTo, execution.tokens));
   }
 

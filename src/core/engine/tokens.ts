@@ -134,17 +134,20 @@ export class Prompt {
       this.hi = new Int32Array(this.lo.length);
     }
     assert(count <= this.lo.length, `${count} of ${this.lo.length} full blocks`);
-    if (this.#known === 0) this.root(digest);
-    else digest.set(this.lo[this.#known - 1] as number, this.hi[this.#known - 1] as number);
-    for (let runEnd = 0; this.#known < count; this.#known += 1) {
-      const start = this.#known * blockSize;
+    const { lo, hi } = this;
+    const known = this.#known;
+    if (known === 0) this.root(digest);
+    else digest.set(lo[known - 1] as number, hi[known - 1] as number);
+    for (let block = known, runEnd = 0; block < count; block += 1) {
+      const start = block * blockSize;
       const end = start + blockSize;
       // A block in the same run as the token before it is told by that alone.
       if (start > runEnd) runEnd = this.tokens.runEnd(start - 1);
       if (start > 0 && end <= runEnd) digest.continue();
       else this.tokens.fold(digest, start, end);
-      this.lo[this.#known] = digest.lo;
-      this.hi[this.#known] = digest.hi;
+      lo[block] = digest.lo;
+      hi[block] = digest.hi;
     }
+    this.#known = count;
   }
 }
