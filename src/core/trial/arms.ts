@@ -1,0 +1,103 @@
+/** The arms and variants of the published experiment by name: what differs from the plain run, as data. */
+
+import type { ControlSettings } from '../control/options.js';
+import { type ClientKind, type Plan, PUBLISHED_PLAN } from '../drill/plan.js';
+import type { EngineOptions } from '../engine/options.js';
+
+export interface Arm {
+  readonly name: string;
+  readonly about: string;
+  readonly client: Partial<ClientKind>;
+  readonly control: ControlSettings;
+  readonly engine: Partial<EngineOptions>;
+  /** Height of the pulse in multiples of Ĉ. */
+  readonly pulse: number;
+}
+
+/** A gateway that passes everything on and keeps nothing: what the published arms start from. */
+const PASSIVE: ControlSettings = {
+  coalesce: 'off',
+  room: 'off',
+  grace: 'never',
+  graceAfterFirstByteMs: 0,
+  learnGrace: false,
+  lateMergeHoldMs: 0,
+  retainMs: 0,
+  retainKeyedMs: 0,
+  replayDeliveredMs: 0,
+  budget: { mode: 'off' },
+};
+const COALESCE: ControlSettings = { ...PASSIVE, coalesce: 'adopt' };
+
+/** The proxy's cap on executions inside the engine, and the engine's own on those it holds. */
+const CAP = 100;
+
+function arm(name: string, about: string, settings: Partial<Omit<Arm, 'name' | 'about'>>): Arm {
+  return { name, about, client: {}, control: PASSIVE, engine: {}, pulse: 2.7, ...settings };
+}
+
+/** The arms of the published experiment, and the gateway's own defaults beside them. */
+export const ARMS: readonly Arm[] = [
+  arm('retries=off cancel=off', 'one attempt a call; work of clients that left runs on', {
+    client: { retries: 0 },
+  }),
+  arm('retries=off cancel=on', 'one attempt a call; the engine is told who left', {
+    client: { retries: 0 },
+    control: { ...PASSIVE, grace: 'now' },
+  }),
+  arm('retries=on cancel=off', 'up to 4 attempts a call; work of clients that left runs on', {}),
+  arm('retries=on cancel=on', 'up to 4 attempts a call; the engine is told who left', {
+    control: { ...PASSIVE, grace: 'now' },
+  }),
+  arm('budget', 'retries that reach the engine: 10 % of first attempts over 60 s', {
+    control: { ...PASSIVE, budget: { mode: 'strict', ratio: 0.1, windowMs: 60_000, floor: 0 } },
+  }),
+  arm('coalesce', 'a retry is attached to the work its call has', { control: COALESCE }),
+  arm('coalesce+cancel-now', 'attached, but work is cancelled at once when its client leaves', {
+    control: { ...COALESCE, grace: 'now' },
+  }),
+  arm('coalesce+cancel-10s', 'attached; work is cancelled 10 s after its client left', {
+    control: { ...COALESCE, grace: 10_000, graceAfterFirstByteMs: 10_000 },
+  }),
+  arm('coalesce+budget', 'attached first, the rest on the budget', {
+    control: { ...COALESCE, budget: { mode: 'strict', ratio: 0.1, windowMs: 60_000, floor: 0 } },
+  }),
+  arm('budget+cancel', 'the budget, and the engine is told who left', {
+    control: { ...PASSIVE, grace: 'now', budget: { mode: 'strict', ratio: 0.1, windowMs: 60_000, floor: 0 } },
+  }),
+  arm('engine-cap', 'the engine refuses beyond 100 executions, waiting and running', {
+    control: { ...PASSIVE, grace: 'now' },
+    engine: { maxNumQueuedReqs: CAP },
+  }),
+  arm('gateway-cap-oldest', '100 executions at the engine, the oldest call first; who left is cancelled', {
+    control: { ...PASSIVE, grace: 'now', room: CAP, order: 'oldest-first' },
+  }),
+  arm('gateway-cap-newest', '100 executions at the engine, the newest call first; who left is cancelled', {
+    control: { ...PASSIVE, grace: 'now', room: CAP, order: 'newest-first' },
+  }),
+  arm('holdfast', "the gateway's own defaults, clients without keys that say nothing", {
+    client: { key: false },
+    control: {},
+  }),
+];
+
+/** The arm of that name with the name's variants: `ARM`, `ARM pulse=1.5`, `ARM step=2048`, both. */
+export function armOf(name: string): Arm | undefined {
+  const plain = name.replace(/ (pulse|step)=[\d.]+/g, '');
+  const base = ARMS.find((one) => one.name === plain);
+  if (base === undefined) return undefined;
+  const pulse = Number(/ pulse=([\d.]+)/.exec(name)?.[1] ?? base.pulse);
+  const step = / step=(\d+)/.exec(name)?.[1];
+  const engine = step === undefined ? base.engine : { ...base.engine, maxNumBatchedTokens: Number(step) };
+  return { ...base, name, pulse, engine };
+}
+
+/** The published plan as this arm runs it. */
+export function planOf({ client, pulse }: Arm): Plan {
+  const { stages, clients } = PUBLISHED_PLAN;
+  return {
+    ...PUBLISHED_PLAN,
+    stages: stages.map((stage) => (stage.name === 'pulse' ? { ...stage, rate: { capacity: pulse } } : stage)),
+    clients: clients.map((kind) => ({ ...kind, ...client })),
+  };
+}
