@@ -60,7 +60,8 @@ export class Client implements AttemptListener {
     this.#end('refused', status);
     const obeys = this.#call.client.obeysRetryAfterSeconds * 1_000;
     const told = retryAfterMs !== undefined && retryAfterMs <= obeys ? retryAfterMs : undefined;
-    if ((RETRIED.has(status) || status >= 500) && mayRetry !== false) this.#retry(told);
+    const retried = this.#call.client.retriesRefusals && (RETRIED.has(status) || status >= 500);
+    if (retried && mayRetry !== false) this.#retry(told);
     else this.#finish(false);
   }
 

@@ -9,8 +9,11 @@ export interface Stage {
   readonly seconds: number;
 }
 
-/** How arrivals of a stage are spaced: `gamma` with shape `burstiness` (1 is Poisson, below 1 burstier). */
-export type Arrivals = 'poisson' | 'even' | { readonly burstiness: number };
+/**
+ * How arrivals of a stage are spaced: `poisson`; `counted`: Poisson given that exactly rate × seconds calls come, so
+ * that seeds differ in when and not in how much; `even`; gamma with shape `burstiness` (1 is Poisson, below 1 burstier).
+ */
+export type Arrivals = 'poisson' | 'counted' | 'even' | { readonly burstiness: number };
 
 /** A number of tokens a call. `lognormal` is cut at `most`. */
 export type Lengths =
@@ -61,6 +64,8 @@ export interface ClientKind {
   readonly stream: boolean;
   /** Obeys `Retry-After` up to this long; 0: ignores it. */
   readonly obeysRetryAfterSeconds: number;
+  /** Asks again after a refusal (408, 409, 429, any 5xx), not only after a timeout or a broken connection. */
+  readonly retriesRefusals: boolean;
   /** vLLM's `priority` of its calls; smaller is more urgent. */
   readonly priority: number;
 }
@@ -102,6 +107,7 @@ export const PUBLISHED_CLIENT: ClientKind = {
   announces: false,
   stream: false,
   obeysRetryAfterSeconds: 0,
+  retriesRefusals: true,
   priority: 0,
 };
 
@@ -113,7 +119,7 @@ export const PUBLISHED_PLAN: Plan = {
     { name: 'pulse', rate: { capacity: 2.7 }, seconds: 107 },
     { name: 'hold', rate: { capacity: 0.6 }, seconds: 720 },
   ],
-  arrivals: 'poisson',
+  arrivals: 'counted',
   workload: {
     promptTokens: { kind: 'uniform', low: 10_800, high: 13_200 },
     sharedPrefixTokens: 2_000,

@@ -27,10 +27,12 @@ export function planCalls(plan: Plan, seed: number, capacity?: number): readonly
   const calls: PlannedCall[] = [];
   let startMs = 0;
   plan.stages.forEach((stage, stageIndex) => {
-    const endMs = startMs + stage.seconds * 1_000;
-    const gapMs = 1_000 / perSecond(stage.rate, capacity);
-    for (let atMs = startMs + gap(plan.arrivals, gapMs, arrivals); atMs < endMs; ) {
-      if (calls.length >= MOST_CALLS) throw new RangeError(`the plan asks more than ${MOST_CALLS} calls`);
+    const rate = perSecond(stage.rate, capacity);
+    const moments = momentsOf(plan.arrivals, { startMs, seconds: stage.seconds, rate }, arrivals);
+    if (calls.length + moments.length > MOST_CALLS) {
+      throw new RangeError(`the plan asks more than ${MOST_CALLS} calls`);
+    }
+    for (const atMs of moments) {
       const promptTokens = draw(plan.workload.promptTokens, prompts);
       calls.push({
         index: calls.length,
@@ -41,14 +43,37 @@ export function planCalls(plan: Plan, seed: number, capacity?: number): readonly
         responseTokens: draw(plan.workload.responseTokens, responses),
         client: pick(kinds),
       });
-      atMs += gap(plan.arrivals, gapMs, arrivals);
     }
-    startMs = endMs;
+    startMs += stage.seconds * 1_000;
   });
   return calls;
 }
 
-function gap(arrivals: Arrivals, meanMs: number, random: Random): number {
+interface Span {
+  readonly startMs: number;
+  readonly seconds: number;
+  /** Calls per second. */
+  readonly rate: number;
+}
+
+/** When the calls of one stage arrive, in order. */
+function momentsOf(arrivals: Arrivals, { startMs, seconds, rate }: Span, random: Random): readonly number[] {
+  const lengthMs = seconds * 1_000;
+  if (arrivals === 'counted') {
+    const count = Math.round(rate * seconds);
+    const moments = Array.from({ length: count }, () => startMs + random.between(0, lengthMs));
+    return moments.toSorted((a, b) => a - b);
+  }
+  const gapMs = 1_000 / rate;
+  const moments: number[] = [];
+  for (let at = gap(arrivals, gapMs, random); at < lengthMs; at += gap(arrivals, gapMs, random)) {
+    if (moments.length > MOST_CALLS) break;
+    moments.push(startMs + at);
+  }
+  return moments;
+}
+
+function gap(arrivals: Exclude<Arrivals, 'counted'>, meanMs: number, random: Random): number {
   if (arrivals === 'poisson') return exponential(random, meanMs);
   if (arrivals === 'even') return meanMs;
   return gamma(random, arrivals.burstiness, meanMs / arrivals.burstiness);

@@ -12,7 +12,7 @@ export interface ExecutionRecord {
   readonly attempt: number;
   readonly promptTokens: number;
   readonly createdMs: number;
-  /** When its first step began on the device. */
+  /** When its first step was scheduled, about one step before it begins on the device: vLLM's SCHEDULED. */
   firstStepMs: number | undefined;
   firstTokenMs: number | undefined;
   endedMs: number | undefined;
@@ -80,7 +80,7 @@ export class ExecutionBook {
     for (const execution of step.admitted) {
       const record = this.#byId.get(execution.id);
       if (record === undefined || record.firstStepMs !== undefined) continue;
-      record.firstStepMs = step.startsAt;
+      record.firstStepMs = this.#clock.now();
       record.cachedTokens = execution.cachedTokens;
     }
   }

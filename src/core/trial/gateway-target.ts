@@ -104,11 +104,9 @@ export class GatewayTarget implements Target {
     const { responseTokens: maxTokens, client } = asked;
     const execution = engine.add(
       { id, prompt: this.#prompt(asked), maxTokens, priority: client.priority },
-      {
-        token: ({ outputTokens }) => {
-          if (outputTokens === 1) this.#firstToken(id, call, record);
-        },
-        finished: (done) => this.#finished(id, call, record, done),
+      (answered, ended) => {
+        if (answered.outputTokens === 1) this.#firstToken(id, call, record);
+        if (ended !== undefined) this.#finished(id, call, record, answered);
       },
     );
     this.#running.set(id, { execution, record });
