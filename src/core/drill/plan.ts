@@ -119,7 +119,7 @@ export const PUBLISHED_PLAN: Plan = {
     { name: 'pulse', rate: { capacity: 2.7 }, seconds: 107 },
     { name: 'hold', rate: { capacity: 0.6 }, seconds: 720 },
   ],
-  arrivals: 'counted',
+  arrivals: 'poisson',
   workload: {
     promptTokens: { kind: 'uniform', low: 10_800, high: 13_200 },
     sharedPrefixTokens: 2_000,

@@ -1,7 +1,7 @@
 /** The arms and variants of the published experiment by name: what differs from the plain run, as data. */
 
 import type { ControlSettings } from '../control/options.js';
-import { type ClientKind, type Plan, PUBLISHED_PLAN } from '../drill/plan.js';
+import { type ClientKind, type Plan, PUBLISHED_PLAN, type Stage } from '../drill/plan.js';
 import type { EngineOptions } from '../engine/options.js';
 
 export interface Arm {
@@ -95,9 +95,11 @@ export function armOf(name: string): Arm | undefined {
 /** The published plan as this arm runs it. */
 export function planOf({ client, pulse }: Arm): Plan {
   const { stages, clients } = PUBLISHED_PLAN;
+  const high = (stage: Stage): Stage => ({ ...stage, rate: { capacity: pulse } });
+  const changed = (kind: ClientKind): ClientKind => ({ ...kind, ...client });
   return {
     ...PUBLISHED_PLAN,
-    stages: stages.map((stage) => (stage.name === 'pulse' ? { ...stage, rate: { capacity: pulse } } : stage)),
-    clients: clients.map((kind) => ({ ...kind, ...client })),
+    stages: stages.map((stage) => (stage.name === 'pulse' ? high(stage) : stage)),
+    clients: clients.map(changed),
   };
 }

@@ -1,6 +1,8 @@
 /** The published figures, computed from a run's record by the definitions stated here. */
 
-import type { AttemptRecord, CallRecord } from '../drill/record.js';
+import { inTime } from '../drill/outcome.js';
+import type { AttemptRecord } from '../drill/record.js';
+import { type BacklogSample, backlogRecovery, onTimeRecovery } from '../drill/recovery.js';
 import type { ExecutionRecord } from './executions.js';
 import type { Sample } from './sampler.js';
 import type { TrialRecord } from './trial.js';
@@ -10,7 +12,8 @@ const SECOND = 1_000;
 const HOLD = [227, 947] as const;
 const LATER_HOLD = [347, 947] as const;
 const DEADLINE_SECONDS = 120;
-const BIN_SECONDS = 60;
+
+const OVERLOAD = { startSeconds: 120, endSeconds: 227, untilSeconds: 947 } as const;
 
 type Window = readonly [from: number, to: number];
 
@@ -20,7 +23,8 @@ export const FIGURES: Readonly<Record<string, (run: TrialRecord) => number>> = {
   pulse_delivered_pct: (run) => deliveredPct(run, [120, 227], run.plan.horizonSeconds),
   pulse_and_hold_delivered_pct: (run) => deliveredPct(run, [120, 947], run.plan.horizonSeconds),
   later_hold_within_deadline_pct: (run) => deliveredPct(run, LATER_HOLD, DEADLINE_SECONDS),
-  recovery_s: recoverySeconds,
+  recovery_s: (run) => backlogRecovery(backlogOf(run), OVERLOAD),
+  recovery_on_time_s: (run) => onTimeRecovery(run.calls, OVERLOAD, DEADLINE_SECONDS),
   accepted_per_capacity: (run) => perCapacity(run, ({ createdMs }) => createdMs),
   completed_per_capacity: (run) =>
     perCapacity(run, ({ ending, endedMs }) => (ending === 'finished' ? endedMs : undefined)),
@@ -81,9 +85,7 @@ function sampleAt(run: TrialRecord, second: number): Sample {
 /** Of all calls planned in the window, those whose client had the whole answer within `seconds` of that moment. */
 function deliveredPct(run: TrialRecord, window: Window, seconds: number): number {
   const calls = run.calls.filter(({ plannedMs }) => within(plannedMs, window));
-  const onTime = ({ delivered, endedMs, plannedMs }: CallRecord): boolean =>
-    delivered && endedMs - plannedMs <= seconds * SECOND;
-  return pct(calls.filter(onTime).length, calls.length);
+  return pct(calls.filter((call) => inTime(call, seconds)).length, calls.length);
 }
 
 /** Events of 347–947 s a second, in multiples of Ĉ. */
@@ -106,21 +108,7 @@ function firstStepBeforeDeadline(run: TrialRecord): number {
   return margins[Math.floor(margins.length / 2)] ?? Number.NaN;
 }
 
-/**
- * Recovery: the backlog is back at its base level. From the end of the pulse in bins of 60 s, the end of the last bin
- * whose mean of waiting calls (engine's queue and gateway's line) is above its base level, which is the highest
- * mean of a bin before the pulse plus one call. NaN: still above it when the hold ends.
- */
-function recoverySeconds(run: TrialRecord): number {
-  const base = 1 + Math.max(meanWaiting(run, [0, 60]), meanWaiting(run, [60, 120]));
-  let recovered = 0;
-  for (let from: number = HOLD[0]; from + BIN_SECONDS <= HOLD[1]; from += BIN_SECONDS) {
-    if (meanWaiting(run, [from, from + BIN_SECONDS]) > base) recovered = from + BIN_SECONDS - HOLD[0];
-  }
-  return recovered >= HOLD[1] - HOLD[0] ? Number.NaN : recovered;
-}
-
-function meanWaiting(run: TrialRecord, [from, to]: Window): number {
-  const samples = run.samples.slice(from, to);
-  return sum(samples, ({ waiting, line }) => waiting + line) / samples.length;
+/** What waits: the engine's queue and the gateway's line. */
+export function backlogOf(run: TrialRecord): readonly BacklogSample[] {
+  return run.samples.map(({ atMs, waiting, line }) => ({ atMs, waiting: waiting + line }));
 }

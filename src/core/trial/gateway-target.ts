@@ -135,7 +135,7 @@ export class GatewayTarget implements Target {
     this.#parts.book.close(record, 'finished', execution);
     this.#driver.send({ kind: 'chunk', execution: id, bytes: execution.outputTokens * TOKEN_BYTES });
     this.#driver.send({ kind: 'finish', execution: id });
-    for (const attempt of [...(this.#listeners.get(call) ?? [])]) this.#answer(attempt);
+    for (const attempt of this.#listeners.get(call) ?? []) this.#answer(attempt);
   }
 
   #answer(attempt: string): void {
