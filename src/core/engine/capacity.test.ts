@@ -41,15 +41,15 @@ function callsPerSecond(name: string, maxNumBatchedTokens: number): number {
   return (finished - before) / (MEASURED_MS / 1_000);
 }
 
-test('Qwen2.5-7B serves the 2.78 calls a second its one constant was fitted to', () => {
+test('Qwen2.5-7B, kept full, serves 2 % more than the 2.78 calls a second at which its queue begins to grow', () => {
   const served = callsPerSecond('qwen2.5-7b', 8_192);
-  assert.ok(Math.abs(served / 2.78 - 1) < 0.02, `${served.toFixed(3)} calls/s`);
+  assert.ok(Math.abs(served / 2.78 - 1.02) < 0.01, `${served.toFixed(3)} calls/s`);
 });
 
 test('the other two models serve what the same constant predicts', () => {
   const predicted = [
-    { name: 'llama-3.1-8b', calls: 1.85 },
-    { name: 'qwen3-14b', calls: 1.07 },
+    { name: 'llama-3.1-8b', calls: 1.89 },
+    { name: 'qwen3-14b', calls: 1.09 },
   ];
   for (const { name, calls } of predicted) {
     const served = callsPerSecond(name, 8_192);

@@ -3,6 +3,7 @@
 import type { ControlSettings } from '../control/options.js';
 import { type ClientKind, type Plan, PUBLISHED_PLAN, type Stage } from '../drill/plan.js';
 import type { EngineOptions } from '../engine/options.js';
+import { PROFILES } from '../engine/profiles.js';
 
 export interface Arm {
   readonly name: string;
@@ -12,6 +13,8 @@ export interface Arm {
   readonly engine: Partial<EngineOptions>;
   /** Height of the pulse in multiples of Ĉ. */
   readonly pulse: number;
+  /** Name of the engine's profile: model and device. */
+  readonly profile: string;
 }
 
 /** A gateway that passes everything on and keeps nothing: what the published arms start from. */
@@ -31,9 +34,20 @@ const COALESCE: ControlSettings = { ...PASSIVE, coalesce: 'adopt' };
 
 /** The proxy's cap on executions inside the engine, and the engine's own on those it holds. */
 const CAP = 100;
+const STEP_TOKENS = 8_192;
+const MOST_PULSE = 100;
 
 function arm(name: string, about: string, settings: Partial<Omit<Arm, 'name' | 'about'>>): Arm {
-  return { name, about, client: {}, control: PASSIVE, engine: {}, pulse: 2.7, ...settings };
+  return {
+    name,
+    about,
+    client: {},
+    control: PASSIVE,
+    engine: {},
+    pulse: 2.7,
+    profile: 'qwen2.5-7b',
+    ...settings,
+  };
 }
 
 /** The arms of the published experiment, and the gateway's own defaults beside them. */
@@ -81,15 +95,19 @@ export const ARMS: readonly Arm[] = [
   }),
 ];
 
-/** The arm of that name with the name's variants: `ARM`, `ARM pulse=1.5`, `ARM step=2048`, both. */
+const VARIANT = / (pulse|step|model)=([\w.-]+)/g;
+
+/** The arm of that name with the name's variants: `ARM`, `ARM pulse=1.5`, `ARM step=2048`, `ARM model=qwen3-14b`. */
 export function armOf(name: string): Arm | undefined {
-  const plain = name.replace(/ (pulse|step)=[\d.]+/g, '');
-  const base = ARMS.find((one) => one.name === plain);
+  const variants = new Map([...name.matchAll(VARIANT)].map(([, key, value]) => [key, value]));
+  const base = ARMS.find((one) => one.name === name.replace(VARIANT, ''));
   if (base === undefined) return undefined;
-  const pulse = Number(/ pulse=([\d.]+)/.exec(name)?.[1] ?? base.pulse);
-  const step = / step=(\d+)/.exec(name)?.[1];
-  const engine = step === undefined ? base.engine : { ...base.engine, maxNumBatchedTokens: Number(step) };
-  return { ...base, name, pulse, engine };
+  const pulse = Number(variants.get('pulse') ?? base.pulse);
+  const step = Number(variants.get('step') ?? base.engine.maxNumBatchedTokens ?? STEP_TOKENS);
+  const model = variants.get('model') ?? base.profile;
+  if (!(pulse > 0 && pulse <= MOST_PULSE) || !Number.isInteger(step) || step < 1) return undefined;
+  if (!PROFILES.some((each) => each.name === model)) return undefined;
+  return { ...base, name, pulse, profile: model, engine: { ...base.engine, maxNumBatchedTokens: step } };
 }
 
 /** The published plan as this arm runs it. */

@@ -4,9 +4,10 @@ import { EXIT, type ExitCode, UserError } from '../shared/errors.js';
 import { nearest, shown } from '../shared/options.js';
 import { asksForHelp, type Command, helpOf, type World } from './command.js';
 import { SERVE } from './serve.js';
+import { TRIAL } from './trial.js';
 import { TWIN } from './twin.js';
 
-const COMMANDS: readonly Command[] = [SERVE, TWIN];
+const COMMANDS: readonly Command[] = [SERVE, TWIN, TRIAL];
 
 function overview(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));

@@ -1,0 +1,205 @@
+/** `holdfast trial`: clients, control and engine on one virtual clock; half an hour of overload in a second. */
+
+import { controlOptions } from '../../core/control/options.js';
+import { engineOptions } from '../../core/engine/options.js';
+import { ARMS, armOf } from '../../core/trial/arms.js';
+import { pairedDifferences } from '../../core/trial/comparison.js';
+import { publishedMatrix, scenarioNames } from '../../core/trial/matrix.js';
+import { armNameOf, compareFigure, PUBLISHED_FIGURES } from '../../core/trial/published.js';
+import { type Changes, type RunSummary, settingsOf } from '../../core/trial/scenario.js';
+import { sweepPoints, sweepTable } from '../../core/trial/sweep.js';
+import { readPlanFile } from '../probe/plan-file.js';
+import { EXIT, type ExitCode, UserError } from '../shared/errors.js';
+import { nearest, shown } from '../shared/options.js';
+import { type Command, HELP_FLAG, type World } from './command.js';
+import { type Flags, type Given, readFlags } from './flags.js';
+import { progress } from './progress.js';
+import { changesOf } from './trial-changes.js';
+import { playAll, type TrialTask } from './trial-pool.js';
+import { comparisonText, figuresText, scenarioText } from './trial-text.js';
+
+const FLAGS = {
+  scenario: { value: 'NAME', help: 'the arm to run, pulse=, step= and model= behind it (holdfast)' },
+  list: { help: 'print the names of all scenarios and end' },
+  plan: { value: 'FILE', help: 'run this plan, YAML or JSON, instead of the published one' },
+  seeds: { value: 'N', help: 'run seeds 1 to N (3)' },
+  set: { value: 'KEY=VALUE', many: true, help: 'change an option: control.room=100, engine.maxNumSeqs=64' },
+  capacity: { value: 'N', help: 'Ĉ in calls per second, instead of the profile’s' },
+  compare: { value: 'NAME', help: 'a second scenario: print paired differences from --scenario to it' },
+  published: { help: 'run the whole matrix of the published experiment and print published against ours' },
+  sweep: { help: 'run --scenario over pulse heights, deadlines and loads and print where it recovers' },
+  record: { value: 'DIR', help: 'write each run whole: record, calls, attempts, executions, time series' },
+  json: { help: 'print JSON instead of tables' },
+  ...HELP_FLAG,
+} as const satisfies Flags;
+
+const DEFAULT_SCENARIO = 'holdfast';
+const DEFAULT_SEEDS = 3;
+const MOST_SEEDS = 1_000;
+
+export const TRIAL: Command = {
+  name: 'trial',
+  summary:
+    'Plays an overload in virtual time: retrying clients, the gateway’s control, the engine’s scheduler',
+  usage: 'holdfast trial [--scenario NAME | --published | --sweep] [--seeds N] [flag]...',
+  flags: FLAGS,
+  notes: `Results go to stdout, the same bytes for the same flags; progress goes to stderr. Ends with 0 when all
+runs were played, with 2 when a flag, plan or option does not fit.
+
+Example:
+  holdfast trial --scenario 'retries=on cancel=on' --compare coalesce --seeds 5
+  holdfast trial --scenario 'budget pulse=1.5' --record runs
+  holdfast trial --published
+`,
+  run: async (args, world): Promise<ExitCode> => {
+    const given = readFlags('trial', FLAGS, args);
+    if (given.list !== undefined) return list(world);
+    const asked = askedOf(given);
+    if (given.published !== undefined) return published(asked, world);
+    if (given.sweep !== undefined) return sweep(asked, world);
+    return given.compare === undefined
+      ? scenario(asked, world)
+      : compare(asked, given.compare[0] ?? '', world);
+  },
+};
+
+/** What the flags ask for, checked. */
+interface Asked {
+  readonly scenario: string;
+  readonly seeds: readonly number[];
+  readonly changes: Changes;
+  readonly recordIn: string | undefined;
+  readonly json: boolean;
+}
+
+function askedOf(given: Given<typeof FLAGS>): Asked {
+  const modes = (['published', 'sweep', 'compare'] as const).filter((mode) => given[mode] !== undefined);
+  if (modes.length > 1) throw new UserError('bad_usage', `trial takes one of --${modes.join(' and --')}`);
+  const name = scenarioNamed(given.scenario?.[0] ?? DEFAULT_SCENARIO);
+  const count = wholeNumber(given.seeds?.[0] ?? String(DEFAULT_SEEDS), 'seeds', MOST_SEEDS);
+  const path = given.plan?.[0];
+  const changes: Changes = {
+    ...changesOf(given.set ?? []),
+    plan: path === undefined ? undefined : readPlanFile(path),
+    capacity: given.capacity === undefined ? undefined : positive(given.capacity[0] ?? '', 'capacity'),
+  };
+  check(name, changes);
+  const seeds = Array.from({ length: count }, (_, at) => at + 1);
+  return { scenario: name, seeds, changes, recordIn: given.record?.[0], json: given.json !== undefined };
+}
+
+function scenarioNamed(name: string): string {
+  if (armOf(name) !== undefined) return name;
+  const near = nearest(name, scenarioNames());
+  const hint = near === undefined ? 'see holdfast trial --list' : `did you mean ${shown(near)}?`;
+  throw new UserError('bad_usage', `there is no scenario ${shown(name)}; ${hint}`);
+}
+
+/** Options that do not fit are told before a thread is started. */
+function check(name: string, changes: Changes): void {
+  try {
+    const { control, engine, capacity } = settingsOf(name, 1, changes);
+    controlOptions({ capacity, ...control });
+    engineOptions(engine);
+  } catch (error) {
+    if (error instanceof RangeError) throw new UserError('bad_usage', error.message, { cause: error });
+    throw error;
+  }
+}
+
+function wholeNumber(text: string, flag: string, most: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= most) return value;
+  throw new UserError('bad_usage', `--${flag} must be a whole number from 1 to ${most}, not ${shown(text)}`);
+}
+
+function positive(text: string, flag: string): number {
+  const value = Number(text);
+  if (value > 0 && Number.isFinite(value)) return value;
+  throw new UserError('bad_usage', `--${flag} must be a number above 0, not ${shown(text)}`);
+}
+
+function list({ out }: World): ExitCode {
+  const about = new Map(ARMS.map((arm) => [arm.name, arm.about]));
+  for (const name of new Set([...about.keys(), ...scenarioNames()])) {
+    const words = about.get(name);
+    out(words === undefined ? `${name}\n` : `${name}\n    ${words}\n`);
+  }
+  return EXIT.ok;
+}
+
+async function play(tasks: readonly TrialTask[], world: World): Promise<readonly RunSummary[]> {
+  return playAll(tasks, progress(world, tasks.length, 'runs'));
+}
+
+function tasksOf(name: string, { seeds, changes, recordIn }: Asked): TrialTask[] {
+  return seeds.map((seed) => ({ scenario: name, seed, changes, recordIn }));
+}
+
+async function scenario(asked: Asked, world: World): Promise<ExitCode> {
+  const runs = await play(tasksOf(asked.scenario, asked), world);
+  world.out(asked.json ? json({ runs }) : scenarioText(asked.scenario, runs));
+  return EXIT.ok;
+}
+
+async function compare(asked: Asked, other: string, world: World): Promise<ExitCode> {
+  const [a, b] = [asked.scenario, scenarioNamed(other)];
+  const runs = await play([...tasksOf(a, asked), ...tasksOf(b, asked)], world);
+  const numbers = runs.map(numbersOf);
+  const rows = pairedDifferences(numbers.slice(0, asked.seeds.length), numbers.slice(asked.seeds.length));
+  world.out(asked.json ? json({ a, b, differences: rows }) : comparisonText(a, b, rows));
+  return EXIT.ok;
+}
+
+/** Everything of a run that is one number. */
+function numbersOf({ stages, recovery, figures }: RunSummary): Record<string, number | null> {
+  const shares = stages.flatMap(
+    ({ stage, calls, deliveredByDeadline, deliveredByHorizon, attempts, executions }) => [
+      [`${stage} delivered by the deadline, %`, (100 * deliveredByDeadline) / calls],
+      [`${stage} delivered by the horizon, %`, (100 * deliveredByHorizon) / calls],
+      [`${stage} attempts per call`, attempts / calls],
+      [`${stage} executions per call`, (executions ?? Number.NaN) / calls],
+    ],
+  );
+  return { ...(Object.fromEntries(shares) as Record<string, number>), ...recovery, ...figures };
+}
+
+async function sweep(asked: Asked, world: World): Promise<ExitCode> {
+  const points = sweepPoints();
+  const [seed = 1] = asked.seeds;
+  const tasks = points.map(({ pulse, load, deadlineSeconds }) => ({
+    scenario: `${asked.scenario.replace(/ pulse=\S+/, '')} pulse=${pulse}`,
+    seed,
+    changes: { ...asked.changes, load, deadlineSeconds },
+  }));
+  const runs = await play(tasks, world);
+  if (asked.json) {
+    const rows = points.map((point, at) => Object.assign({ recovery: runs[at]?.recovery }, point));
+    world.out(json({ scenario: asked.scenario, seed, points: rows }));
+  } else {
+    world.out(
+      `${asked.scenario}, seed ${seed}: seconds after the pulse until the backlog is at its base and calls are\non time again; — where they are not when the hold ends, 720 s after it.\n\n${sweepTable(points, runs)}`,
+    );
+  }
+  return EXIT.ok;
+}
+
+async function published(asked: Asked, world: World): Promise<ExitCode> {
+  const { changes, recordIn } = asked;
+  const tasks = publishedMatrix(asked.seeds).map((run) => Object.assign({ changes, recordIn }, run));
+  const runs = await play(tasks, world);
+  const rows = PUBLISHED_FIGURES.map((figure) => {
+    const its = runs.filter((run) => run.scenario === armNameOf(figure));
+    return compareFigure(
+      figure,
+      its.map((run) => run.figures[figure.figure] ?? Number.NaN),
+    );
+  });
+  if (asked.json) world.out(json({ seeds: asked.seeds, figures: rows, runs }));
+  else world.out(figuresText(rows));
+  return EXIT.ok;
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

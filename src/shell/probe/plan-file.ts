@@ -1,0 +1,78 @@
+/** Reads a plan, YAML or JSON: every key known, every complaint with its file, line and reason. */
+
+import { readFileSync, statSync } from 'node:fs';
+import { type Document, LineCounter, parseDocument } from 'yaml';
+import type { z } from 'zod';
+import { CLIENTS } from '../../core/drill/clients.js';
+import { type ClientKind, type Plan, PUBLISHED_CLIENT, PUBLISHED_PLAN } from '../../core/drill/plan.js';
+import { UserError } from '../shared/errors.js';
+import { errorText } from '../shared/log.js';
+import { type CLIENT, PLAN } from './plan-schema.js';
+
+const LARGEST_FILE_BYTES = 1024 * 1024;
+const MOST_COMPLAINTS = 20;
+
+/** The plan in the file at `path`; a {@link UserError} says all that is wrong with it. */
+export function readPlanFile(path: string): Plan {
+  let content: string;
+  try {
+    const { size } = statSync(path);
+    if (size > LARGEST_FILE_BYTES) throw new Error(`${size} bytes are more than ${LARGEST_FILE_BYTES}`);
+    content = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new UserError('input_unreadable', `cannot read the plan: ${errorText(cause)}`, { cause });
+  }
+  return readPlan(content, path);
+}
+
+/** The plan in `content`; `source` is how complaints call it. What is left out is the published plan's. */
+export function readPlan(content: string, source: string): Plan {
+  const lines = new LineCounter();
+  const document = parseDocument(content, { lineCounter: lines, merge: false, logLevel: 'error' });
+  const broken = [...document.errors, ...document.warnings].map(({ message }) => message.trim());
+  if (broken.length > 0) throw complaint(source, broken);
+  const read = PLAN.safeParse(document.toJS({ maxAliasCount: 100 }));
+  if (read.success) return planOf(read.data);
+  const reasons = read.error.issues.map((issue) => {
+    const path = issue.path.filter((step) => typeof step !== 'symbol');
+    return `${lineOf(document, lines, path)}${path.join('.') || 'the plan'}: ${issue.message}`;
+  });
+  throw complaint(source, reasons);
+}
+
+function complaint(source: string, reasons: readonly string[]): UserError {
+  const shown = reasons.slice(0, MOST_COMPLAINTS).map((reason) => `  ${reason}`);
+  return new UserError('input_invalid', `${source} is no plan:\n${shown.join('\n')}`);
+}
+
+/** The line of the nearest node that is there: a missing key is told at its parent. */
+function lineOf(document: Document, lines: LineCounter, path: readonly (string | number)[]): string {
+  for (let depth = path.length; depth > 0; depth -= 1) {
+    const node = document.getIn(path.slice(0, depth), true) as
+      | { range?: readonly number[] | null }
+      | undefined;
+    const offset = node?.range?.[0];
+    if (offset !== undefined) return `line ${lines.linePos(offset).line}: `;
+  }
+  return '';
+}
+
+function planOf(read: z.infer<typeof PLAN>): Plan {
+  const { workload, clients, ...rest } = defined(read);
+  return {
+    ...PUBLISHED_PLAN,
+    name: 'plan',
+    ...(rest as Partial<Plan>),
+    workload: { ...PUBLISHED_PLAN.workload, ...(defined(workload ?? {}) as Partial<Plan['workload']>) },
+    clients: (clients ?? [{}]).map(clientOf),
+  };
+}
+
+function clientOf(read: z.infer<typeof CLIENT>): ClientKind {
+  const { kind, ...fields } = defined(read);
+  return { ...(CLIENTS[kind ?? 'published'] ?? PUBLISHED_CLIENT), ...(fields as Partial<ClientKind>) };
+}
+
+function defined<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
+}
