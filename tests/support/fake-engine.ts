@@ -26,6 +26,7 @@ export class FakeEngine {
   private constructor(script: Script) {
     this.script = script;
     this.#server = createServer((request, response) => {
+      request.socket.setMaxListeners(0);
       if (this.onRequest !== undefined) {
         this.onRequest({ request, response });
         return;
