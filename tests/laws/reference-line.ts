@@ -1,0 +1,144 @@
+/** The reference model's way in: budget, line and room, each counted anew whenever it is asked. */
+
+import type { Outcome, RefusalReason } from '../../src/core/control/words.js';
+import { ReferenceBook } from './reference-book.js';
+import { type Attempt, type Call, type Execution, FOR_EVER, listeners } from './reference-words.js';
+
+/** An equal of a live attempt younger than this is a sample of its own, and is not held back. */
+const HOLD_FROM_MS = 500;
+
+export class ReferenceLine extends ReferenceBook {
+  protected readonly verified = new Set<string>();
+  protected readonly firsts: { at: number; tenant: string }[] = [];
+  protected readonly grants: { at: number; tenant: string }[] = [];
+
+  protected purse(tenant: string): string {
+    return this.verified.has(tenant) ? tenant : 'unverified';
+  }
+
+  protected allowed(tenant: string | undefined): boolean {
+    const { budget, capacity } = this.options;
+    const inWindow = (counted: { at: number; tenant: string }[]): number =>
+      counted.filter(
+        (one) => one.at > this.now - budget.windowMs && (tenant === undefined || one.tenant === tenant),
+      ).length;
+    const floor = capacity === undefined ? budget.floor : 0.02 * capacity * (budget.windowMs / 1_000);
+    return inWindow(this.grants) + 1 <= Math.max(budget.ratio * inWindow(this.firsts), floor);
+  }
+
+  protected admit(call: Call, attempt: Attempt, beside: readonly Call[], retry: boolean): void {
+    const { mode } = this.options.budget;
+    const live = beside.flatMap(listeners);
+    const settled = live.every((one) => this.now - one.at > HOLD_FROM_MS);
+    const late = settled && live.some((one) => one.handedAt === undefined);
+    const heldUntil = late ? this.now + this.options.lateMergeHoldMs : 0;
+    const hold = heldUntil > this.now;
+    const atOnce = this.room() > 0 && !hold && this.eligible().length === 0;
+    const charged = mode === 'entitlement' ? call.entitlement < 1 : mode === 'strict' && retry;
+    if (charged) {
+      const tenant = this.purse(attempt.facts.tenant);
+      const free = mode === 'entitlement' && atOnce;
+      if (!free && !(this.allowed(tenant) && this.allowed(undefined))) {
+        return this.refuse(attempt, 'refused_budget');
+      }
+      this.grants.push({ at: this.now, tenant });
+      if (call.entitlement < 1) call.entitlement += 1;
+    }
+    if (beside.length > 0) call.besideAt = this.now;
+    if (atOnce) {
+      this.start(call, attempt, 0);
+      return this.attach(attempt, 'started');
+    }
+    const full = this.lineFull(attempt.facts.bodyBytes);
+    if (full !== undefined) return this.refuse(attempt, full);
+    call.state = 'waiting';
+    call.entry = { queuedAt: this.now, attempt, heldUntil };
+    this.say({ kind: 'queue', call: call.id, attempt: attempt.id, facts: attempt.facts });
+    this.attach(attempt, 'started');
+  }
+
+  /** Why the line cannot take the body, after displacing what may be displaced. */
+  protected lineFull(bodyBytes: number): RefusalReason | undefined {
+    const { lineEntries, lineBytes } = this.options.bounds;
+    for (;;) {
+      const waiting = this.waiting();
+      const bytes = waiting.reduce(
+        (sum, call) => sum + (call.entry?.attempt.facts.bodyBytes ?? 0),
+        bodyBytes,
+      );
+      if (waiting.length < lineEntries && bytes <= lineBytes) return undefined;
+      const loose = waiting.filter((call) => listeners(call).length === 0);
+      const loosened = loose.reduce((sum, call) => sum - (call.entry?.attempt.facts.bodyBytes ?? 0), bytes);
+      const hopeless = waiting.length - loose.length >= lineEntries || loosened > lineBytes;
+      if (this.options.order === 'oldest-first' || loose[0] === undefined || hopeless) {
+        return waiting.length < lineEntries ? 'refused_line_bytes' : 'refused_line_full';
+      }
+      this.expire(loose[0], 'displaced');
+    }
+  }
+
+  /** Waiting calls, the oldest call first. */
+  protected waiting(): Call[] {
+    return this.calls.filter((call) => call.state === 'waiting');
+  }
+
+  protected eligible(): Call[] {
+    return this.waiting().filter((call) => (call.entry?.heldUntil ?? 0) <= this.now);
+  }
+
+  protected room(): number {
+    const running = this.calls.filter((call) => call.state === 'running').length;
+    return this.options.room === 'off' ? FOR_EVER : this.options.room - running;
+  }
+
+  protected fill(): void {
+    for (;;) {
+      const eligible = this.eligible();
+      const next = this.options.order === 'oldest-first' ? eligible[0] : eligible.at(-1);
+      if (next?.entry === undefined || this.room() <= 0) return;
+      this.start(next, next.entry.attempt, this.now - next.entry.queuedAt);
+    }
+  }
+
+  protected start(call: Call, attempt: Attempt, waitedMs: number): void {
+    const execution: Execution = {
+      id: this.makeId('execution'),
+      startedAt: this.now,
+      firstByte: false,
+      streamed: false,
+      bytes: 0,
+      sealed: false,
+      finishedAt: undefined,
+      usage: undefined,
+    };
+    const earlier = call.executions;
+    Object.assign(call, { state: 'running', entry: undefined, execution, executions: earlier + 1 });
+    call.besideAt = undefined;
+    call.entitlement = Math.max(0, call.entitlement - 1);
+    this.say({
+      kind: 'start',
+      call: call.id,
+      execution: execution.id,
+      attempt: attempt.id,
+      waitedMs,
+      earlier,
+    });
+  }
+
+  protected attach(attempt: Attempt, outcome: Outcome): void {
+    const { call } = attempt;
+    attempt.outcome = outcome;
+    call.orphanedAt = undefined;
+    call.graceEnd = FOR_EVER;
+    if (call.execution?.firstByte === true && call.facts.stream) call.execution.streamed = true;
+    const execution = call.execution?.id;
+    this.say({
+      kind: 'attach',
+      attempt: attempt.id,
+      call: call.id,
+      execution,
+      outcome,
+      ordinal: attempt.ordinal,
+    });
+  }
+}
