@@ -10,7 +10,7 @@ import type {
   ExecutionEnding,
   RefusalReason,
 } from '../../src/core/control/words.js';
-import { type Attempt, type Call, type Execution, FOR_EVER } from './reference-words.js';
+import { type Attempt, type Call, type Execution, FOR_EVER, scopeOf } from './reference-words.js';
 
 export interface ReferenceParts {
   readonly options: ControlOptions;
@@ -24,6 +24,8 @@ export class ReferenceBook {
   protected idled = 0;
   protected out: Verdict[] = [];
   protected calls: Call[] = [];
+  /** Scopes in which two calls were known at once, while any is. */
+  protected readonly crowded = new Set<string>();
   protected readonly attempts = new Map<string, Attempt>();
 
   constructor(parts: ReferenceParts) {
@@ -111,6 +113,8 @@ export class ReferenceBook {
     this.sayCallEnded(call, ending);
     call.state = 'gone';
     this.calls = this.calls.filter((other) => other !== call);
+    if (!this.calls.some((other) => scopeOf(other.facts) === scopeOf(call.facts) && other.facts.shareable))
+      this.crowded.delete(scopeOf(call.facts));
   }
 
   protected drop(call: Call, ending: EntryEnding): void {
@@ -142,10 +146,11 @@ export class ReferenceBook {
   }
 
   /** Wipes the answer. A call that nobody got it of is remembered, with nothing left; a delivered one is over. */
-  protected forget(call: Call): void {
+  protected forget(call: Call, ending: CallEnding = 'abandoned'): void {
     this.say({ kind: 'forget', execution: (call.execution as Execution).id });
     if (call.deliveredAt === undefined) this.waste(call);
-    if (call.deliveredAt !== undefined || !call.facts.shareable) return this.endCall(call, 'abandoned');
+    const over = ending !== 'abandoned' || call.deliveredAt !== undefined || !call.facts.shareable;
+    if (over) return this.endCall(call, ending);
     call.lastWord = 'abandoned';
     this.toIdle(call);
   }

@@ -64,14 +64,18 @@ export class ReferenceEngine extends ReferenceLine {
     }
   }
 
+  /** Answers that nobody reads, those whose loss costs least first. */
+  protected retained(): Call[] {
+    return this.calls
+      .filter((one) => one.state === 'answered' && listeners(one).length === 0 && replayable(one))
+      .toSorted((a, b) => worth(a) - worth(b) || keptSince(a) - keptSince(b));
+  }
+
   protected boundRetained(): void {
     const { retainedBytes, retainedTenantShare } = this.options.bounds;
     for (const tenant of [...new Set(this.calls.map((call) => call.facts.tenant)), undefined]) {
       for (;;) {
-        const kept = this.calls
-          .filter((one) => one.state === 'answered' && listeners(one).length === 0 && replayable(one))
-          .filter((one) => tenant === undefined || one.facts.tenant === tenant)
-          .toSorted((a, b) => worth(a) - worth(b) || keptSince(a) - keptSince(b));
+        const kept = this.retained().filter((one) => tenant === undefined || one.facts.tenant === tenant);
         const most = tenant === undefined ? retainedBytes : retainedBytes * retainedTenantShare;
         if (kept.reduce((sum, one) => sum + (one.execution?.bytes ?? 0), 0) <= most) break;
         this.forget(kept[0] as Call);

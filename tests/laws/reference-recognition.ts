@@ -6,7 +6,6 @@ import type { ControlOptions } from '../../src/core/control/options.js';
 import type { Decision, Evidence } from '../../src/core/control/words.js';
 import {
   type Attempt,
-  alike,
   better,
   type Call,
   contradicts,
@@ -44,6 +43,8 @@ export interface Known {
   readonly calls: readonly Call[];
   /** Keys and traceparents seen on two overlapping attempts. */
   readonly overlapping: ReadonlySet<string>;
+  /** Two equal calls have been about. */
+  readonly crowded: boolean;
 }
 
 /** The keys and traceparents that both bring, each within its scope. */
@@ -91,27 +92,21 @@ function mayReplay(known: Known, call: Call, facts: AttemptFacts): boolean {
   if (facts.noStore || call.deliveredAt === undefined || call.state !== 'answered' || !replayable(call))
     return false;
   if (known.now - call.deliveredAt > known.options.replayDeliveredMs) return false;
-  return (
-    names(call, facts) ||
-    (countProves(call, facts) && !known.calls.some((other) => fitsToo(other, call, facts)))
-  );
+  const shares = sharedNames(facts, lastOf(call).facts).length > 0;
+  return shares || (countProves(call, facts) && !known.crowded);
 }
 
-/** A count says whose retry it may be; while another call fits, it does not say whose it is. */
-const fitsToo = (other: Call, call: Call, facts: AttemptFacts): boolean =>
-  other !== call && other.deliveredAt === undefined && countProves(other, facts);
-
-function mayTakeOver(known: Known, call: Call, facts: AttemptFacts): boolean {
+function mayTakeOver(known: Known, call: Call, facts: AttemptFacts, by: 'name' | 'count'): boolean {
   if (!replayable(call) || !working(call) || listeners(call).length > 1) return false;
   const last = listeners(call)[0] as Attempt;
   const bears = sharedNames(facts, last.facts);
-  if (bears.some((name) => known.overlapping.has(name))) return false;
-  const idle = known.calls.some((other) => other.state === 'idle' && fitsToo(other, call, facts));
-  if (idle) return false;
-  if (bears.length > 0 && known.now - last.at >= known.options.lateMergeMs) return true;
+  if (by === 'name') {
+    const fresh = !bears.some((name) => known.overlapping.has(name));
+    return bears.length > 0 && fresh && known.now - last.at >= known.options.lateMergeMs;
+  }
   const overdue = known.now - last.at >= deadlineOf(last.facts, known.options);
   const sameClient = facts.userAgent === last.facts.userAgent && facts.session === last.facts.session;
-  return countProves(call, facts) && sameClient && overdue;
+  return bears.length === 0 && countProves(call, facts) && sameClient && overdue;
 }
 
 /** Deadlines within one power of two seconds are alike enough to share an execution. */
@@ -125,7 +120,8 @@ function mayJoin(known: Known, call: Call, facts: AttemptFacts): boolean {
 }
 
 function mayRejoin(call: Call, facts: AttemptFacts): boolean {
-  return call.entitlement >= 1 || proves(call, facts) || alike(call, facts);
+  const keyless = facts.key === undefined && call.attempts.every((one) => one.facts.key === undefined);
+  return proves(call, facts) || (keyless && facts.userAgent === lastOf(call).facts.userAgent);
 }
 
 const ADOPTIONS = { waiting: 'adopt_entry', running: 'adopt_execution', answered: 'adopt_answer' } as const;
@@ -139,7 +135,6 @@ export function recognise(known: Known, attempt: Attempt): Recognition {
   const traced = inScope.filter((call) => hasTrace(call, facts.traceparent));
   // A key, or else a traceparent, names calls: if any bears it, the attempt is of one of those or of none.
   const equals = [keyed, traced].find((named) => named.length > 0) ?? inScope;
-  const among = { ...known, calls: equals };
   const alone = !facts.shareable || known.options.coalesce === 'off';
   const found = (decision: Decision, call?: Call, beside: readonly Call[] = []): Recognition => ({
     decision,
@@ -173,19 +168,23 @@ export function recognise(known: Known, attempt: Attempt): Recognition {
   if (orphan !== undefined) return found(ADOPTIONS[orphan.state as keyof typeof ADOPTIONS], orphan);
   const delivered = best(
     known,
-    equals.filter((call) => mayReplay(among, call, facts)),
+    equals.filter((call) => mayReplay(known, call, facts)),
     facts,
   );
   if (delivered !== undefined) return found('replay_delivered', delivered);
-  const taken = best(
-    known,
-    live.filter((call) => mayTakeOver(among, call, facts)),
-    facts,
-  );
-  if (taken !== undefined) return found('take_over', taken);
+  const taken = (by: 'name' | 'count'): Call | undefined =>
+    best(
+      known,
+      live.filter((call) => mayTakeOver(known, call, facts, by)),
+      facts,
+    );
+  const named = taken('name');
+  if (named !== undefined) return found('take_over', named);
   const idle = equals.filter((call) => call.state === 'idle' && mayRejoin(call, facts));
   const own = rejoined(idle.filter((call) => countProves(call, facts)));
   if (own !== undefined) return own;
+  const counted = taken('count');
+  if (counted !== undefined) return found('take_over', counted);
   const joinable =
     known.options.coalesce === 'identical' ? live.filter((call) => mayJoin(known, call, facts)) : [];
   const joined = best(known, joinable, facts);

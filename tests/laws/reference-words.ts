@@ -129,10 +129,6 @@ export const proves = (call: Call, facts: AttemptFacts): boolean =>
 export const provesThis = (call: Call, facts: AttemptFacts): boolean =>
   names(call, facts) || countProves(call, facts);
 
-/** The same client by all that is known, and no key that says otherwise. */
-export const alike = (call: Call, facts: AttemptFacts): boolean =>
-  facts.userAgent === lastOf(call).facts.userAgent && !contradicts(call, facts.key);
-
 /** Two attempts that one client may have made, the second as its retry of the first. */
 export const sameClient = (a: Attempt, b: Attempt): boolean =>
   a.facts.userAgent === b.facts.userAgent && (a.facts.key ?? b.facts.key) === (b.facts.key ?? a.facts.key);

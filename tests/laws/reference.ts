@@ -77,7 +77,7 @@ export class Reference extends ReferenceEngine {
       }
       case 'handed': {
         const attempt = this.listening(event.attempt);
-        if (attempt !== undefined) attempt.handedAt ??= this.now;
+        if (attempt?.call.state === 'answered') attempt.handedAt ??= this.now;
         break;
       }
       case 'first-byte':
@@ -167,7 +167,8 @@ export class Reference extends ReferenceEngine {
     const { facts } = event;
     const nobody = { id: event.attempt, facts, at: this.now, ordinal: 0, listening: true } as Attempt;
     if (this.draining) return this.refuse(nobody, 'refused_draining');
-    const known = { now: this.now, options: this.options, calls: this.calls, overlapping: this.overlapping };
+    const { now, options, calls, overlapping, crowded } = this;
+    const known = { now, options, calls, overlapping, crowded: crowded.has(scopeOf(facts)) };
     const { decision, call: found, evidence, candidates, proof, beside } = recognise(known, nobody);
     if (decision === 'take_over' || decision === 'new_call_beside_live')
       this.watchNames(nobody, decision === 'take_over');
@@ -195,13 +196,17 @@ export class Reference extends ReferenceEngine {
     this.attach(attempt, call.state === 'answered' ? 'replayed' : 'attached');
   }
 
-  /** Room for one more call: the oldest idle one is forgotten when too many are known. */
+  /** Room for one more call: idle ones are forgotten, oldest first, then answers that nobody reads. */
   private makeRoom(): boolean {
-    if (this.calls.length < this.options.bounds.calls) return true;
-    const idle = this.calls.filter((call) => call.state === 'idle');
-    const oldest = idle.toSorted((a, b) => a.idleOrder - b.idleOrder)[0];
-    if (oldest !== undefined) this.endCall(oldest, oldest.lastWord);
-    return oldest !== undefined;
+    while (this.calls.length >= this.options.bounds.calls) {
+      const idle = this.calls.filter((call) => call.state === 'idle');
+      const oldest = idle.toSorted((a, b) => a.idleOrder - b.idleOrder)[0];
+      const kept = this.retained()[0];
+      if (oldest !== undefined) this.endCall(oldest, oldest.lastWord);
+      else if (kept !== undefined) this.forget(kept);
+      else return false;
+    }
+    return true;
   }
 
   private newCall(attempt: Attempt, entitled: boolean): Call {
@@ -229,6 +234,9 @@ export class Reference extends ReferenceEngine {
       claimed: false,
       besideAt: undefined,
     };
+    const scope = scopeOf(call.facts);
+    const equals = this.calls.filter((other) => scopeOf(other.facts) === scope && other.facts.shareable);
+    if (equals.length > 0 && call.facts.shareable) this.crowded.add(scope);
     this.calls.push(call);
     return call;
   }
@@ -256,9 +264,8 @@ export class Reference extends ReferenceEngine {
 
   private leaveClaim(call: Call): void {
     const { facts } = lastOf(call);
-    if (call.claimed) return;
+    if (call.claimed || (facts.key === undefined && facts.retryCount === undefined)) return;
     call.claimed = true;
-    if (facts.key === undefined && facts.retryCount === undefined) return;
     const count = facts.retryCount === undefined ? undefined : facts.retryCount + 1;
     const { userAgent, key } = facts;
     this.claims.push({ scope: scopeOf(facts), key, count, userAgent, until: call.giveUpAt });
@@ -364,8 +371,8 @@ export class Reference extends ReferenceEngine {
       for (const attempt of listeners(call)) this.end(attempt, 'drained');
       if (call.state === 'waiting') this.drop(call, 'drained');
       if (call.state === 'running') this.cancel(call, 'cancelled_drained');
-      if (call.state === 'answered') this.forget(call);
-      this.endCall(call, 'drained');
+      if (call.state === 'answered') this.forget(call, 'drained');
+      else this.endCall(call, 'drained');
     }
   }
 }

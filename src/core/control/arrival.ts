@@ -5,7 +5,7 @@ import { type Attempt, type Call, reach } from './call.js';
 import { giveUpAt } from './deadline.js';
 import type { AttemptFacts } from './event.js';
 import { type Recognition, recognise } from './recognition.js';
-import { namesOf, scopeOf } from './register.js';
+import { scopeOf } from './register.js';
 import { rob, sealAll } from './releasing.js';
 import { drawRetryAfter, dropAnswer, endListeners, forgetCall, refuse } from './settle.js';
 import { admit } from './starting.js';
@@ -43,7 +43,7 @@ function recogniseKnown(state: State, facts: AttemptFacts): Recognition {
     now: state.now,
     options: state.options,
     crowded: state.register.crowded(scopeOf(facts)),
-    nameOverlapped: namesOf(facts).some((name) => state.overlapped.get(name) !== undefined),
+    overlapped: (name) => state.overlapped.get(name) !== undefined,
   });
 }
 

@@ -29,8 +29,8 @@ export interface Recognition {
 export interface Surroundings {
   readonly now: number;
   readonly options: ControlOptions;
-  /** Whether the attempt's key or traceparent has been seen on two overlapping attempts. */
-  readonly nameOverlapped: boolean;
+  /** Whether a name (key, traceparent) has been seen on two overlapping attempts. */
+  readonly overlapped: (name: string) => boolean;
   /** Equal calls have been about: a count proves a retry, but not whose. */
   readonly crowded: boolean;
 }
@@ -157,10 +157,11 @@ function takesOverByName(
   facts: AttemptFacts,
   match: Match,
   listener: Attempt,
-  { now, options, nameOverlapped }: Surroundings,
+  { now, options, overlapped }: Surroundings,
 ): boolean {
+  const fresh = !sharedNames(facts, listener).some(overlapped);
   const age = now - listener.arrivedAt;
-  return namesListener(facts, match, listener) && !nameOverlapped && age >= options.lateMergeMs;
+  return namesListener(facts, match, listener) && fresh && age >= options.lateMergeMs;
 }
 
 function takesOverByCount(
