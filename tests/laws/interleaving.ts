@@ -24,7 +24,8 @@ export type Command =
   | { readonly kind: 'time' | 'drain' | 'stop' };
 
 type EngineCommand =
-  | { readonly kind: 'first-byte' | 'finish'; readonly pick: number }
+  | { readonly kind: 'first-byte'; readonly pick: number; readonly stream: boolean | undefined }
+  | { readonly kind: 'finish'; readonly pick: number }
   | { readonly kind: 'chunk'; readonly pick: number; readonly bytes: number }
   | {
       readonly kind: 'fail';
@@ -73,10 +74,15 @@ const commands: fc.Arbitrary<Command> = fc.oneof(
   { weight: 30, arbitrary: arriving.map((said) => ({ kind: 'arrive', facts: said }) as const) },
   { weight: 20, arbitrary: fc.record({ kind: fc.constant('leave' as const), pick }) },
   {
-    weight: 24,
+    weight: 18,
+    arbitrary: fc.record({ kind: fc.constantFrom('handed' as const, 'finish' as const), pick }),
+  },
+  {
+    weight: 6,
     arbitrary: fc.record({
-      kind: fc.constantFrom('handed' as const, 'first-byte' as const, 'finish' as const),
+      kind: fc.constant('first-byte' as const),
       pick,
+      stream: fc.constantFrom(undefined, undefined, true),
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('lag' as const), pick }) },
@@ -210,9 +216,11 @@ export class World {
     if (verdict.kind === 'attach')
       this.#listening.set(verdict.attempt, { call: verdict.call, handed: false });
     else if (verdict.kind === 'attempt-ended') this.#listening.delete(verdict.attempt);
-    else if (verdict.kind === 'start')
+    else if (verdict.kind === 'queue') this.#finished.delete(verdict.call);
+    else if (verdict.kind === 'start') {
+      this.#finished.delete(verdict.call);
       this.#live.set(verdict.execution, { firstByte: false, bytes: 0, call: verdict.call });
-    else if (verdict.kind === 'execution-ended') {
+    } else if (verdict.kind === 'execution-ended') {
       const call = this.#live.get(verdict.execution)?.call;
       this.#live.delete(verdict.execution);
       if (verdict.ending === 'finished' && call !== undefined) this.#finished.add(call);
@@ -269,7 +277,9 @@ export class World {
     if (command.kind !== 'fail') live.firstByte = true;
     switch (command.kind) {
       case 'first-byte':
-        return first;
+        return live.bytes > 0 || first.length === 0
+          ? []
+          : [{ kind: 'first-byte', execution, stream: command.stream }];
       case 'chunk':
         live.bytes += command.bytes;
         return [...first, { kind: 'chunk', execution, bytes: command.bytes }];

@@ -13,14 +13,17 @@ export class CancelLaw extends Law {
   readonly #lastLeft = new Map<string, { readonly attempt: string; readonly at: number }>();
   readonly #callOf = new Map<string, string>();
   readonly #queuedAt = new Map<string, number>();
-  readonly #firstByteAt = new Map<string, number>();
+  readonly #answering = new Set<string>();
+  readonly #streams = new Set<string>();
   readonly #sealed = new Set<string>();
   #stopped = false;
 
   protected override heed(event: ControlEvent): void {
     this.#facts.hear(event);
     if (event.kind === 'stop') this.#stopped = true;
-    if (event.kind === 'first-byte') this.#firstByteAt.set(event.execution, this.at);
+    if (event.kind !== 'first-byte') return;
+    this.#answering.add(event.execution);
+    if (event.stream === true) this.#streams.add(event.execution);
   }
 
   protected override weigh(verdict: Verdict): void {
@@ -46,10 +49,11 @@ export class CancelLaw extends Law {
     const facts = this.#facts.of(this.#lastLeft.get(call)?.attempt ?? '');
     if (facts === undefined || facts.cancelOnLeave || !facts.shareable || grace === 'now' || learnGrace)
       return 0;
-    const answering = execution !== undefined && this.#firstByteAt.has(execution);
+    const answering = execution !== undefined && this.#answering.has(execution);
+    const stream = facts.stream || (execution !== undefined && this.#streams.has(execution));
     const mayProve = facts.key !== undefined || mannersOf(facts.userAgent).reconnectsStreams;
     const graceMs = grace === 'never' ? Number.POSITIVE_INFINITY : grace;
-    return answering && facts.stream && !mayProve ? Math.min(graceMs, graceAfterFirstByteMs) : graceMs;
+    return answering && stream && !mayProve ? Math.min(graceMs, graceAfterFirstByteMs) : graceMs;
   }
 
   #cancel({ execution, ending }: Extract<Verdict, { kind: 'cancel' }>): void {

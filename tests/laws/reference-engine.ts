@@ -17,7 +17,8 @@ export class ReferenceEngine extends ReferenceLine {
     const { execution } = call;
     if (event.kind === 'first-byte') {
       execution.firstByte = true;
-      execution.streamed ||= call.facts.stream && listeners(call).length > 0;
+      execution.events = event.stream === true;
+      execution.streamed ||= (call.facts.stream || execution.events) && listeners(call).length > 0;
       this.verified.add(call.facts.tenant);
     } else if (event.kind === 'chunk') {
       execution.bytes += event.bytes;

@@ -105,6 +105,7 @@ export class ReferenceLine extends ReferenceBook {
       id: this.makeId('execution'),
       startedAt: this.now,
       firstByte: false,
+      events: false,
       streamed: false,
       bytes: 0,
       sealed: false,
@@ -130,7 +131,8 @@ export class ReferenceLine extends ReferenceBook {
     attempt.outcome = outcome;
     call.orphanedAt = undefined;
     call.graceEnd = FOR_EVER;
-    if (call.execution?.firstByte === true && call.facts.stream) call.execution.streamed = true;
+    const { execution: work } = call;
+    if (work?.firstByte === true && (call.facts.stream || work.events)) work.streamed = true;
     const execution = call.execution?.id;
     this.say({
       kind: 'attach',

@@ -24,6 +24,8 @@ export interface Execution {
   readonly id: string;
   readonly startedAt: number;
   firstByte: boolean;
+  /** Its answer is a stream of events. */
+  events: boolean;
   /** Answer bytes that a listener may have seen. */
   streamed: boolean;
   bytes: number;

@@ -324,7 +324,8 @@ export class Reference extends ReferenceEngine {
     const { grace, graceAfterFirstByteMs } = this.options;
     call.unwanted = facts.cancelOnLeave || !facts.shareable;
     call.cutOnLeave = call.unwanted || grace === 'now';
-    const counts = !facts.stream && facts.retryCount !== undefined;
+    const events = facts.stream || call.execution?.events === true;
+    const counts = !events && facts.retryCount !== undefined;
     const unlikely = facts.key === undefined && !counts && !mannersOf(facts.userAgent).reconnectsStreams;
     if (call.cutOnLeave || !replayable(call)) call.graceEnd = this.now;
     else if (call.execution?.streamed === true && unlikely) call.graceEnd = this.now + graceAfterFirstByteMs;
