@@ -136,8 +136,14 @@ export interface MeterReading {
   readonly inHand: number;
 }
 
+/** The server drops a connection that was idle for 5 s, perhaps just as it is used again: a reading is asked twice. */
+async function metricsText(engine: string): Promise<string> {
+  const read = async (): Promise<string> => (await fetch(`${engine}/metrics`)).text();
+  return read().catch(read);
+}
+
 export async function readMeter(engine: string): Promise<MeterReading> {
-  const text = await (await fetch(`${engine}/metrics`)).text();
+  const text = await metricsText(engine);
   const sum = (name: string): number =>
     [...text.matchAll(new RegExp(`^${name}\\{[^}]*\\} (\\S+)$`, 'gm'))]
       .map((match) => Number(match[1]))
