@@ -24,7 +24,6 @@ export class ReferenceBook {
   protected idled = 0;
   protected out: Verdict[] = [];
   protected calls: Call[] = [];
-  /** Scopes in which two calls were known at once, while any is. */
   protected readonly crowded = new Set<string>();
   protected readonly attempts = new Map<string, Attempt>();
 
@@ -113,8 +112,9 @@ export class ReferenceBook {
     this.sayCallEnded(call, ending);
     call.state = 'gone';
     this.calls = this.calls.filter((other) => other !== call);
-    if (!this.calls.some((other) => scopeOf(other.facts) === scopeOf(call.facts) && other.facts.shareable))
-      this.crowded.delete(scopeOf(call.facts));
+    const scope = scopeOf(call.facts);
+    if (!this.calls.some((other) => other.facts.shareable && scopeOf(other.facts) === scope))
+      this.crowded.delete(scope);
   }
 
   protected drop(call: Call, ending: EntryEnding): void {
@@ -146,11 +146,10 @@ export class ReferenceBook {
   }
 
   /** Wipes the answer. A call that nobody got it of is remembered, with nothing left; a delivered one is over. */
-  protected forget(call: Call, ending: CallEnding = 'abandoned'): void {
+  protected forget(call: Call, fate: CallEnding = 'abandoned'): void {
     this.say({ kind: 'forget', execution: (call.execution as Execution).id });
     if (call.deliveredAt === undefined) this.waste(call);
-    const over = ending !== 'abandoned' || call.deliveredAt !== undefined || !call.facts.shareable;
-    if (over) return this.endCall(call, ending);
+    if (call.deliveredAt !== undefined || !call.facts.shareable) return this.endCall(call, fate);
     call.lastWord = 'abandoned';
     this.toIdle(call);
   }

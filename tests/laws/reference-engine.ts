@@ -4,11 +4,12 @@ import type { ControlEvent } from '../../src/core/control/event.js';
 import { ReferenceLine } from './reference-line.js';
 import { type Call, type Execution, listeners, replayable } from './reference-words.js';
 
-/** What was delivered goes before what is still owed. */
-const worth = (call: Call): number => (call.deliveredAt === undefined ? 1 : 0);
-
 const keptSince = (call: Call): number =>
   call.deliveredAt ?? Math.max(call.orphanedAt ?? 0, call.execution?.finishedAt ?? 0);
+
+/** Of two kept answers: what was delivered goes before what is still owed, the oldest first. */
+export const worthLess = (a: Call, b: Call): number =>
+  Number(a.deliveredAt === undefined) - Number(b.deliveredAt === undefined) || keptSince(a) - keptSince(b);
 
 export class ReferenceEngine extends ReferenceLine {
   protected engine(event: Extract<ControlEvent, { execution: string }>): void {
@@ -17,8 +18,8 @@ export class ReferenceEngine extends ReferenceLine {
     const { execution } = call;
     if (event.kind === 'first-byte') {
       execution.firstByte = true;
-      execution.events = event.stream === true;
-      execution.streamed ||= (call.facts.stream || execution.events) && listeners(call).length > 0;
+      execution.stream ||= event.stream === true;
+      execution.streamed ||= execution.stream && listeners(call).length > 0;
       this.verified.add(call.facts.tenant);
     } else if (event.kind === 'chunk') {
       execution.bytes += event.bytes;
@@ -65,18 +66,14 @@ export class ReferenceEngine extends ReferenceLine {
     }
   }
 
-  /** Answers that nobody reads, those whose loss costs least first. */
-  protected retained(): Call[] {
-    return this.calls
-      .filter((one) => one.state === 'answered' && listeners(one).length === 0 && replayable(one))
-      .toSorted((a, b) => worth(a) - worth(b) || keptSince(a) - keptSince(b));
-  }
-
   protected boundRetained(): void {
     const { retainedBytes, retainedTenantShare } = this.options.bounds;
     for (const tenant of [...new Set(this.calls.map((call) => call.facts.tenant)), undefined]) {
       for (;;) {
-        const kept = this.retained().filter((one) => tenant === undefined || one.facts.tenant === tenant);
+        const kept = this.calls
+          .filter((one) => one.state === 'answered' && listeners(one).length === 0 && replayable(one))
+          .filter((one) => tenant === undefined || one.facts.tenant === tenant)
+          .toSorted(worthLess);
         const most = tenant === undefined ? retainedBytes : retainedBytes * retainedTenantShare;
         if (kept.reduce((sum, one) => sum + (one.execution?.bytes ?? 0), 0) <= most) break;
         this.forget(kept[0] as Call);

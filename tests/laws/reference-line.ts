@@ -105,8 +105,9 @@ export class ReferenceLine extends ReferenceBook {
       id: this.makeId('execution'),
       startedAt: this.now,
       firstByte: false,
-      events: false,
+      stream: call.facts.stream,
       streamed: false,
+      shown: false,
       bytes: 0,
       sealed: false,
       finishedAt: undefined,
@@ -131,8 +132,7 @@ export class ReferenceLine extends ReferenceBook {
     attempt.outcome = outcome;
     call.orphanedAt = undefined;
     call.graceEnd = FOR_EVER;
-    const { execution: work } = call;
-    if (work?.firstByte === true && (call.facts.stream || work.events)) work.streamed = true;
+    if (call.execution?.firstByte === true && call.execution.stream) call.execution.streamed = true;
     const execution = call.execution?.id;
     this.say({
       kind: 'attach',

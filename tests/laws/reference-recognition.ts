@@ -41,10 +41,10 @@ export interface Known {
   readonly now: number;
   readonly options: ControlOptions;
   readonly calls: readonly Call[];
+  /** Scopes of which two calls were known at once, until none is. */
+  readonly crowded: ReadonlySet<string>;
   /** Keys and traceparents seen on two overlapping attempts. */
   readonly overlapping: ReadonlySet<string>;
-  /** Two equal calls have been about. */
-  readonly crowded: boolean;
 }
 
 /** The keys and traceparents that both bring, each within its scope. */
@@ -92,21 +92,23 @@ function mayReplay(known: Known, call: Call, facts: AttemptFacts): boolean {
   if (facts.noStore || call.deliveredAt === undefined || call.state !== 'answered' || !replayable(call))
     return false;
   if (known.now - call.deliveredAt > known.options.replayDeliveredMs) return false;
-  const shares = sharedNames(facts, lastOf(call).facts).length > 0;
-  return shares || (countProves(call, facts) && !known.crowded);
+  const last = lastOf(call).facts;
+  if (same(facts.key, last.key) || same(facts.traceparent, last.traceparent)) return true;
+  return countProves(call, facts) && !known.crowded.has(scopeOf(facts));
 }
 
+/** A name takes over from the listener that brought it, unless it was seen on two at once; a count when it is overdue. */
 function mayTakeOver(known: Known, call: Call, facts: AttemptFacts, by: 'name' | 'count'): boolean {
-  if (!replayable(call) || !working(call) || listeners(call).length > 1) return false;
-  const last = listeners(call)[0] as Attempt;
-  const bears = sharedNames(facts, last.facts);
-  if (by === 'name') {
-    const fresh = !bears.some((name) => known.overlapping.has(name));
-    return bears.length > 0 && fresh && known.now - last.at >= known.options.lateMergeMs;
-  }
-  const overdue = known.now - last.at >= deadlineOf(last.facts, known.options);
-  const sameClient = facts.userAgent === last.facts.userAgent && facts.session === last.facts.session;
-  return bears.length === 0 && countProves(call, facts) && sameClient && overdue;
+  if (!replayable(call) || !working(call) || listeners(call).length !== 1) return false;
+  const listener = listeners(call)[0] as Attempt;
+  const ageMs = known.now - listener.at;
+  const bears = sharedNames(facts, listener.facts);
+  const fresh = !bears.some((name) => known.overlapping.has(name));
+  if (by === 'name') return bears.length > 0 && fresh && ageMs >= known.options.lateMergeMs;
+  const overdue = ageMs >= deadlineOf(listener.facts, known.options);
+  const { userAgent, session } = listener.facts;
+  const alike = facts.userAgent === userAgent && facts.session === session;
+  return bears.length === 0 && countProves(call, facts) && alike && overdue;
 }
 
 /** Deadlines within one power of two seconds are alike enough to share an execution. */
@@ -119,9 +121,10 @@ function mayJoin(known: Known, call: Call, facts: AttemptFacts): boolean {
   return bucket(known, lastOf(call).facts) === bucket(known, facts);
 }
 
+/** Without proof: the same client, and no key on either side. */
 function mayRejoin(call: Call, facts: AttemptFacts): boolean {
-  const keyless = facts.key === undefined && call.attempts.every((one) => one.facts.key === undefined);
-  return proves(call, facts) || (keyless && facts.userAgent === lastOf(call).facts.userAgent);
+  const keyed = facts.key !== undefined || call.attempts.some((attempt) => attempt.facts.key !== undefined);
+  return proves(call, facts) || (!keyed && facts.userAgent === lastOf(call).facts.userAgent);
 }
 
 const ADOPTIONS = { waiting: 'adopt_entry', running: 'adopt_execution', answered: 'adopt_answer' } as const;
@@ -172,12 +175,10 @@ export function recognise(known: Known, attempt: Attempt): Recognition {
     facts,
   );
   if (delivered !== undefined) return found('replay_delivered', delivered);
-  const taken = (by: 'name' | 'count'): Call | undefined =>
-    best(
-      known,
-      live.filter((call) => mayTakeOver(known, call, facts, by)),
-      facts,
-    );
+  const taken = (by: 'name' | 'count'): Call | undefined => {
+    const open = live.filter((call) => mayTakeOver(known, call, facts, by));
+    return best(known, open, facts);
+  };
   const named = taken('name');
   if (named !== undefined) return found('take_over', named);
   const idle = equals.filter((call) => call.state === 'idle' && mayRejoin(call, facts));

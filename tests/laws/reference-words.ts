@@ -24,10 +24,12 @@ export interface Execution {
   readonly id: string;
   readonly startedAt: number;
   firstByte: boolean;
-  /** Its answer is a stream of events. */
-  events: boolean;
+  /** Its answer is a stream, by the request or by the answer itself. */
+  stream: boolean;
   /** Answer bytes that a listener may have seen. */
   streamed: boolean;
+  /** A listener was handed it whole. */
+  shown: boolean;
   bytes: number;
   sealed: boolean;
   finishedAt: number | undefined;
@@ -97,7 +99,7 @@ export const working = (call: Call): boolean =>
 
 /** Somebody has seen part of a stream, or had a whole answer in hand: no sample is given twice. */
 export const shown = (call: Call): boolean =>
-  call.execution?.streamed === true || call.attempts.some((attempt) => attempt.handedAt !== undefined);
+  call.execution?.streamed === true || call.execution?.shown === true;
 
 export const same = (a: string | undefined, b: string | undefined): boolean => a !== undefined && a === b;
 

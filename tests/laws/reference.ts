@@ -3,12 +3,13 @@
 import type { ControlEvent } from '../../src/core/control/event.js';
 import { mannersOf } from '../../src/core/control/family.js';
 import type { Verdict } from '../../src/core/control/verdict.js';
-import { ReferenceEngine } from './reference-engine.js';
+import { ReferenceEngine, worthLess } from './reference-engine.js';
 import { recognise, sharedNames } from './reference-recognition.js';
 import {
   type Attempt,
   type Call,
   type Claim,
+  type Execution,
   evidenceOf,
   FOR_EVER,
   giveUpOf,
@@ -77,7 +78,9 @@ export class Reference extends ReferenceEngine {
       }
       case 'handed': {
         const attempt = this.listening(event.attempt);
-        if (attempt?.call.state === 'answered') attempt.handedAt ??= this.now;
+        if (attempt?.call.state !== 'answered') break;
+        attempt.handedAt ??= this.now;
+        (attempt.call.execution as Execution).shown = true;
         break;
       }
       case 'first-byte':
@@ -167,8 +170,13 @@ export class Reference extends ReferenceEngine {
     const { facts } = event;
     const nobody = { id: event.attempt, facts, at: this.now, ordinal: 0, listening: true } as Attempt;
     if (this.draining) return this.refuse(nobody, 'refused_draining');
-    const { now, options, calls, overlapping, crowded } = this;
-    const known = { now, options, calls, overlapping, crowded: crowded.has(scopeOf(facts)) };
+    const known = {
+      now: this.now,
+      options: this.options,
+      calls: this.calls,
+      crowded: this.crowded,
+      overlapping: this.overlapping,
+    };
     const { decision, call: found, evidence, candidates, proof, beside } = recognise(known, nobody);
     if (decision === 'take_over' || decision === 'new_call_beside_live')
       this.watchNames(nobody, decision === 'take_over');
@@ -196,17 +204,16 @@ export class Reference extends ReferenceEngine {
     this.attach(attempt, call.state === 'answered' ? 'replayed' : 'attached');
   }
 
-  /** Room for one more call: idle ones are forgotten, oldest first, then answers that nobody reads. */
+  /** Room for one more call: the oldest idle one goes when too many are known, then an answer nobody reads. */
   private makeRoom(): boolean {
-    while (this.calls.length >= this.options.bounds.calls) {
-      const idle = this.calls.filter((call) => call.state === 'idle');
-      const oldest = idle.toSorted((a, b) => a.idleOrder - b.idleOrder)[0];
-      const kept = this.retained()[0];
-      if (oldest !== undefined) this.endCall(oldest, oldest.lastWord);
-      else if (kept !== undefined) this.forget(kept);
-      else return false;
-    }
-    return true;
+    if (this.calls.length < this.options.bounds.calls) return true;
+    const idle = this.calls.filter((call) => call.state === 'idle');
+    const kept = this.calls.filter((call) => call.state === 'answered' && listeners(call).length === 0);
+    const oldest =
+      idle.toSorted((a, b) => a.idleOrder - b.idleOrder)[0] ?? kept.toSorted((a, b) => worthLess(a, b))[0];
+    if (oldest?.state === 'answered') this.forget(oldest);
+    if (oldest !== undefined) this.endCall(oldest, oldest.lastWord);
+    return oldest !== undefined;
   }
 
   private newCall(attempt: Attempt, entitled: boolean): Call {
@@ -234,10 +241,11 @@ export class Reference extends ReferenceEngine {
       claimed: false,
       besideAt: undefined,
     };
-    const scope = scopeOf(call.facts);
-    const equals = this.calls.filter((other) => scopeOf(other.facts) === scope && other.facts.shareable);
-    if (equals.length > 0 && call.facts.shareable) this.crowded.add(scope);
     this.calls.push(call);
+    const equals = this.calls.filter(
+      (one) => one.facts.shareable && scopeOf(one.facts) === scopeOf(call.facts),
+    );
+    if (call.facts.shareable && equals.length > 1) this.crowded.add(scopeOf(call.facts));
     return call;
   }
 
@@ -324,8 +332,7 @@ export class Reference extends ReferenceEngine {
     const { grace, graceAfterFirstByteMs } = this.options;
     call.unwanted = facts.cancelOnLeave || !facts.shareable;
     call.cutOnLeave = call.unwanted || grace === 'now';
-    const events = facts.stream || call.execution?.events === true;
-    const counts = !events && facts.retryCount !== undefined;
+    const counts = call.execution?.stream !== true && facts.retryCount !== undefined;
     const unlikely = facts.key === undefined && !counts && !mannersOf(facts.userAgent).reconnectsStreams;
     if (call.cutOnLeave || !replayable(call)) call.graceEnd = this.now;
     else if (call.execution?.streamed === true && unlikely) call.graceEnd = this.now + graceAfterFirstByteMs;
@@ -373,7 +380,7 @@ export class Reference extends ReferenceEngine {
       if (call.state === 'waiting') this.drop(call, 'drained');
       if (call.state === 'running') this.cancel(call, 'cancelled_drained');
       if (call.state === 'answered') this.forget(call, 'drained');
-      else this.endCall(call, 'drained');
+      this.endCall(call, 'drained');
     }
   }
 }
