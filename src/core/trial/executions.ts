@@ -1,36 +1,17 @@
 /** The life of each execution in the engine, written down as it happens. Times in milliseconds of the run. */
 
+import type { ExecutionRecord } from '../drill/record.js';
 import type { EngineObserver } from '../engine/engine.js';
 import type { Execution } from '../engine/execution.js';
 import type { Step } from '../engine/step.js';
 import type { Clock } from '../time/clock.js';
 
-export interface ExecutionRecord {
-  readonly id: string;
-  /** The planned call it worked for, and the attempt that made it. */
-  readonly call: number;
-  readonly attempt: number;
-  readonly promptTokens: number;
-  readonly createdMs: number;
-  /** When its first step was scheduled, about one step before it begins on the device: vLLM's SCHEDULED. */
-  firstStepMs: number | undefined;
-  firstTokenMs: number | undefined;
-  endedMs: number | undefined;
-  ending: 'finished' | 'aborted' | 'refused' | undefined;
-  /** Found in the prefix cache at its first admission. */
-  cachedTokens: number;
-  /** Prompt tokens of all steps issued for it, steps that outlive an abort included. */
-  computedPromptTokens: number;
-  /** Of these, computed for an execution that the engine's prompt counter never counts. */
-  hiddenPromptTokens: number;
-  /** Of these, in steps whose result was not processed when the abort took effect. */
-  inFlightPromptTokens: number;
-  outputTokens: number;
-}
+/** A record while its execution lives. */
+export type OpenExecution = { -readonly [Field in keyof ExecutionRecord]: ExecutionRecord[Field] };
 
 export class ExecutionBook {
-  readonly records: ExecutionRecord[] = [];
-  readonly #byId = new Map<string, ExecutionRecord>();
+  readonly records: OpenExecution[] = [];
+  readonly #byId = new Map<string, OpenExecution>();
   readonly #clock: Clock;
   readonly observer: EngineObserver = {
     scheduled: (step) => this.#scheduled(step),
@@ -45,8 +26,8 @@ export class ExecutionBook {
     { id, promptTokens }: Pick<Execution, 'id' | 'promptTokens'>,
     call: number,
     attempt: number,
-  ): ExecutionRecord {
-    const record: ExecutionRecord = {
+  ): OpenExecution {
+    const record: OpenExecution = {
       id,
       call,
       attempt,
@@ -68,7 +49,7 @@ export class ExecutionBook {
   }
 
   /** It ended by the engine's word; `execution` is absent when it never became one. */
-  close(record: ExecutionRecord, ending: 'finished' | 'refused', execution?: Execution): void {
+  close(record: OpenExecution, ending: 'finished' | 'refused', execution?: Execution): void {
     record.ending = ending;
     record.endedMs = this.#clock.now();
     record.outputTokens = execution?.outputTokens ?? 0;

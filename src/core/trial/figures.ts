@@ -1,10 +1,9 @@
 /** The published figures, computed from a run's record by the definitions stated here. */
 
 import { inTime } from '../drill/outcome.js';
-import type { AttemptRecord } from '../drill/record.js';
+import type { AttemptRecord, ExecutionRecord } from '../drill/record.js';
 import { type BacklogSample, backlogRecovery, onTimeRecovery } from '../drill/recovery.js';
-import type { ExecutionRecord } from './executions.js';
-import type { Sample } from './sampler.js';
+import type { TrialSample } from './sampler.js';
 import type { TrialRecord } from './trial.js';
 
 const SECOND = 1_000;
@@ -78,8 +77,8 @@ function aborted(run: TrialRecord): readonly ExecutionRecord[] {
   return run.executions.filter(({ ending }) => ending === 'aborted');
 }
 
-function sampleAt(run: TrialRecord, second: number): Sample {
-  return run.samples[Math.min(second, run.samples.length - 1)] as Sample;
+function sampleAt(run: TrialRecord, second: number): TrialSample {
+  return run.samples[Math.min(second, run.samples.length - 1)] as TrialSample;
 }
 
 /** Of all calls planned in the window, those whose client had the whole answer within `seconds` of that moment. */

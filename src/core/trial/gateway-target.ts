@@ -12,7 +12,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Execution } from '../engine/execution.js';
 import { Prompt } from '../engine/tokens.js';
 import { type Clock, RANK } from '../time/clock.js';
-import type { ExecutionBook, ExecutionRecord } from './executions.js';
+import type { ExecutionBook, OpenExecution } from './executions.js';
 
 const PREFIX_SEGMENT = 0;
 /** Bytes of one streamed token, so that replay buffers have a size. */
@@ -35,7 +35,7 @@ interface Sent {
 
 interface Running {
   readonly execution: Execution;
-  readonly record: ExecutionRecord;
+  readonly record: OpenExecution;
 }
 
 export class GatewayTarget implements Target {
@@ -124,13 +124,13 @@ export class GatewayTarget implements Target {
     return fresh;
   }
 
-  #firstToken(id: string, call: string, record: ExecutionRecord): void {
+  #firstToken(id: string, call: string, record: OpenExecution): void {
     record.firstTokenMs = this.#parts.clock.now();
     this.#driver.send({ kind: 'first-byte', execution: id });
     for (const attempt of this.#listeners.get(call) ?? []) this.#sent.get(attempt)?.listener.bytes();
   }
 
-  #finished(id: string, call: string, record: ExecutionRecord, execution: Execution): void {
+  #finished(id: string, call: string, record: OpenExecution, execution: Execution): void {
     this.#running.delete(id);
     this.#parts.book.close(record, 'finished', execution);
     this.#driver.send({ kind: 'chunk', execution: id, bytes: execution.outputTokens * TOKEN_BYTES });

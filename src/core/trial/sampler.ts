@@ -1,30 +1,14 @@
 /** What the gauges and counters show, once a second of the run. */
 
 import type { Control } from '../control/control.js';
+import type { Sample } from '../drill/record.js';
 import type { Engine } from '../engine/engine.js';
 import type { Clock } from '../time/clock.js';
 
 const EVERY_MS = 1_000;
 
-export interface Sample {
-  readonly atMs: number;
-  /** The engine's own gauges, as of its last processed step. */
-  readonly running: number;
-  readonly waiting: number;
-  readonly kvCacheUsage: number;
-  /** The gateway's line. */
-  readonly line: number;
-  /** Counters: cumulative. */
-  readonly promptTokens: number;
-  readonly prefixCacheQueries: number;
-  readonly prefixCacheHits: number;
-  readonly generationTokens: number;
-  readonly computedPromptTokens: number;
-  readonly hiddenPromptTokens: number;
-  readonly executionsCreated: number;
-  readonly executionsFinished: number;
-  readonly executionsAborted: number;
-}
+/** In virtual time everything can be read. */
+export type TrialSample = Required<Sample>;
 
 export interface SamplerParts {
   readonly control: Control;
@@ -34,7 +18,7 @@ export interface SamplerParts {
 }
 
 export class Sampler {
-  readonly samples: Sample[] = [];
+  readonly samples: TrialSample[] = [];
   readonly #clock: Clock;
   readonly #parts: SamplerParts;
 
@@ -48,7 +32,7 @@ export class Sampler {
     if (!this.#parts.done()) this.#clock.after(EVERY_MS, () => this.start());
   }
 
-  #take(): Sample {
+  #take(): TrialSample {
     const { control, engine } = this.#parts;
     const { gauges, vllm, truth } = engine.counters;
     return {

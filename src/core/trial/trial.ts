@@ -6,14 +6,14 @@ import { type ControlSettings, controlOptions } from '../control/options.js';
 import { Drill } from '../drill/drill.js';
 import type { Plan, PlannedCall } from '../drill/plan.js';
 import { planCalls } from '../drill/planning.js';
-import type { AttemptRecord, CallRecord } from '../drill/record.js';
+import type { AttemptRecord, CallRecord, ExecutionRecord } from '../drill/record.js';
 import type { StepCost } from '../engine/cost.js';
 import { Engine } from '../engine/engine.js';
 import type { EngineOptions } from '../engine/options.js';
 import { VirtualClock } from '../time/virtual-clock.js';
-import { ExecutionBook, type ExecutionRecord } from './executions.js';
+import { ExecutionBook } from './executions.js';
 import { GatewayTarget } from './gateway-target.js';
-import { type Sample, Sampler } from './sampler.js';
+import { Sampler, type TrialSample } from './sampler.js';
 
 export interface TrialSettings {
   readonly plan: Plan;
@@ -34,7 +34,7 @@ export interface TrialRecord {
   readonly calls: readonly CallRecord[];
   readonly executions: readonly ExecutionRecord[];
   /** Once a second of the run. */
-  readonly samples: readonly Sample[];
+  readonly samples: readonly TrialSample[];
   /** Endings of attempts as the control booked them, and what it decided of retries. */
   readonly attached: number;
   readonly refused: number;
