@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { amplification, outcomes, quantile } from './outcome.js';
+import { amplification, outcomes, quantile, totalOutcome } from './outcome.js';
 import { type Plan, type PlannedCall, PUBLISHED_CLIENT, PUBLISHED_PLAN } from './plan.js';
 import type { AttemptRecord, CallRecord } from './record.js';
 import { backlogRecovery, onTimeRecovery } from './recovery.js';
@@ -80,6 +80,22 @@ test('every planned call of a stage is in its denominator, whatever became of it
   assert.equal(one.latenessMs.median, 500_000);
   assert.equal(amplification(one), 1.25);
   assert.deepEqual([two.calls, two.refused, two.open, two.attempts], [2, 1, 1, 2]);
+});
+
+test('all stages in one have every planned call, and executions that were only counted', () => {
+  const parts = {
+    plan: PLAN,
+    planned: [call(0, 0), call(1, 0), call(2, 1)],
+    calls: [ended(0, 0, 100, true), ended(2, 1, 20, true)],
+    attempts: [attempt(0, 0, 'delivered'), attempt(1, 0, 'timed_out'), attempt(2, 0, 'delivered')],
+  };
+  const total = totalOutcome(parts, 5);
+  assert.deepEqual(
+    [total.stage, total.calls, total.delivered, total.open, total.attempts, total.executions],
+    ['total', 3, 2, 1, 3, 5],
+  );
+  assert.equal(total.latenessMs.median, 20_000);
+  assert.equal(totalOutcome(parts).executions, undefined);
 });
 
 test('a quantile of nothing is no number, of one value that value', () => {

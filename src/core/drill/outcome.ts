@@ -37,34 +37,51 @@ export interface OutcomeParts {
 
 /** One outcome a stage, in the plan's order. */
 export function outcomes(parts: OutcomeParts): readonly StageOutcome[] {
+  const { plan, planned } = parts;
+  return outcomesBy(
+    plan.stages.map(({ name }) => name),
+    (call) => planned[call]?.stage ?? Number.NaN,
+    parts,
+  );
+}
+
+/** All stages in one. `executions`: how many were made, where their calls are not known. */
+export function totalOutcome(parts: OutcomeParts, executions?: number): StageOutcome {
+  const [total] = outcomesBy(['total'], () => 0, parts) as [StageOutcome];
+  return executions === undefined ? total : { ...total, executions };
+}
+
+/** One outcome a name; `groupOf` says to which of them a call belongs. */
+function outcomesBy(
+  names: readonly string[],
+  groupOf: (call: number) => number,
+  parts: OutcomeParts,
+): readonly StageOutcome[] {
   const { plan, planned, calls, attempts, executions } = parts;
-  const stages = plan.stages.map(() => ({
-    planned: [] as PlannedCall[],
-    ended: [] as CallRecord[],
-    attempts: 0,
-    executions: 0,
-  }));
-  const stageOf = (call: number): (typeof stages)[number] | undefined =>
-    stages[planned[call]?.stage ?? Number.NaN];
+  const groups = names.map(() => ({ calls: 0, ended: [] as CallRecord[], attempts: 0, executions: 0 }));
+  const group = (call: number): (typeof groups)[number] | undefined => groups[groupOf(call)];
   const last = new Map<number, AttemptRecord>();
-  for (const call of planned) stages[call.stage]?.planned.push(call);
-  for (const call of calls) stages[call.stage]?.ended.push(call);
+  for (const { index } of planned) {
+    const its = group(index);
+    if (its !== undefined) its.calls += 1;
+  }
+  for (const ended of calls) group(ended.call)?.ended.push(ended);
   for (const attempt of attempts) {
-    const stage = stageOf(attempt.call);
-    if (stage !== undefined) stage.attempts += 1;
+    const its = group(attempt.call);
+    if (its !== undefined) its.attempts += 1;
     last.set(attempt.call, attempt);
   }
   for (const { call } of executions ?? []) {
-    const stage = stageOf(call);
-    if (stage !== undefined) stage.executions += 1;
+    const its = group(call);
+    if (its !== undefined) its.executions += 1;
   }
-  return stages.map((stage, at): StageOutcome => {
-    const counted = executions === undefined ? undefined : stage.executions;
-    return Object.assign(deliveries(stage.ended, planned, plan.horizonSeconds), failures(stage.ended, last), {
-      stage: plan.stages[at]?.name ?? '',
-      calls: stage.planned.length,
-      open: stage.planned.length - stage.ended.length,
-      attempts: stage.attempts,
+  return groups.map((its, at): StageOutcome => {
+    const counted = executions === undefined ? undefined : its.executions;
+    return Object.assign(deliveries(its.ended, planned, plan.horizonSeconds), failures(its.ended, last), {
+      stage: names[at] ?? '',
+      calls: its.calls,
+      open: its.calls - its.ended.length,
+      attempts: its.attempts,
       executions: counted,
     });
   });

@@ -1,6 +1,8 @@
 /** When an overload is over, by two definitions: the backlog is back at its base; calls are answered on time again. */
 
 import { inTime } from './outcome.js';
+import type { Plan } from './plan.js';
+import { perSecond } from './planning.js';
 import type { CallRecord } from './record.js';
 
 /** Bins in which recovery is told, seconds. */
@@ -20,6 +22,18 @@ export interface Overload {
 export interface BacklogSample {
   readonly atMs: number;
   readonly waiting: number;
+}
+
+/** The first stage of the highest rate is the overload; what comes after it is where recovery may show. */
+export function overloadOf(plan: Plan, capacity: number | undefined): Overload {
+  const rates = plan.stages.map(({ rate }) => perSecond(rate, capacity));
+  const highest = rates.indexOf(Math.max(...rates));
+  const before = (stages: Plan['stages']): number => stages.reduce((sum, { seconds }) => sum + seconds, 0);
+  return {
+    startSeconds: before(plan.stages.slice(0, highest)),
+    endSeconds: before(plan.stages.slice(0, highest + 1)),
+    untilSeconds: before(plan.stages),
+  };
 }
 
 /**

@@ -2,8 +2,7 @@
 
 import { outcomes, type StageOutcome } from '../drill/outcome.js';
 import { type Plan, PUBLISHED_PLAN } from '../drill/plan.js';
-import { perSecond } from '../drill/planning.js';
-import { backlogRecovery, type Overload, onTimeRecovery } from '../drill/recovery.js';
+import { backlogRecovery, onTimeRecovery, overloadOf } from '../drill/recovery.js';
 import { profile } from '../engine/profiles.js';
 import { armOf, planOf } from './arms.js';
 import { CAPACITIES } from './capacities.js';
@@ -77,18 +76,6 @@ export function summaryOf(scenario: string, run: TrialRecord): RunSummary {
       onTimeSeconds: orNull(onTimeRecovery(run.calls, overload, deadline)),
     },
     figures: hasPublishedStages(run.plan) ? figuresOf(run) : {},
-  };
-}
-
-/** The stage of the highest rate is the overload; the one after it is where recovery may show. */
-export function overloadOf(plan: Plan, capacity: number): Overload {
-  const rates = plan.stages.map(({ rate }) => perSecond(rate, capacity));
-  const highest = rates.indexOf(Math.max(...rates));
-  const before = (stages: Plan['stages']): number => stages.reduce((sum, { seconds }) => sum + seconds, 0);
-  return {
-    startSeconds: before(plan.stages.slice(0, highest)),
-    endSeconds: before(plan.stages.slice(0, highest + 1)),
-    untilSeconds: before(plan.stages),
   };
 }
 
