@@ -10,11 +10,11 @@ import type { PlannedCall } from '../drill/plan.js';
 import type { AttemptListener, AttemptRequest, Leave, Target } from '../drill/target.js';
 import type { Engine } from '../engine/engine.js';
 import type { Execution } from '../engine/execution.js';
-import { Prompt } from '../engine/tokens.js';
+import type { Prompt } from '../engine/tokens.js';
 import { type Clock, RANK } from '../time/clock.js';
 import type { ExecutionBook, OpenExecution } from './executions.js';
+import { promptOf } from './prompts.js';
 
-const PREFIX_SEGMENT = 0;
 /** Bytes of one streamed token, so that replay buffers have a size. */
 const TOKEN_BYTES = 200;
 
@@ -113,14 +113,11 @@ export class GatewayTarget implements Target {
   }
 
   /** One prompt a call: its retries bring the same tokens, and the hashes of its blocks are computed once. */
-  #prompt({ index, promptTokens, sharedPrefixTokens }: PlannedCall): Prompt {
-    const known = this.#prompts.get(index);
+  #prompt(call: PlannedCall): Prompt {
+    const known = this.#prompts.get(call.index);
     if (known !== undefined) return known;
-    const own = [index + 1, promptTokens - sharedPrefixTokens] as const;
-    const fresh = Prompt.ofSegments(
-      sharedPrefixTokens > 0 ? [[PREFIX_SEGMENT, sharedPrefixTokens], own] : [own],
-    );
-    this.#prompts.set(index, fresh);
+    const fresh = promptOf(call);
+    this.#prompts.set(call.index, fresh);
     return fresh;
   }
 

@@ -1,29 +1,41 @@
-/** Options of control and engine from `--set control.room=100`: known keys only, values as JSON or plain words. */
+/** Options from `--set control.room=100` and its like: known keys only, values as JSON or plain words. */
 
 import { CONTROL_DEFAULTS } from '../../core/control/options.js';
 import { ENGINE_DEFAULTS } from '../../core/engine/options.js';
+import { linearCost } from '../../core/engine/profiles.js';
 import { UserError } from '../shared/errors.js';
 import { nearest, shown } from '../shared/options.js';
 
-interface OptionChanges {
-  readonly control: Readonly<Record<string, unknown>>;
-  readonly engine: Readonly<Record<string, unknown>>;
-}
+/** Where a key may be: before its dot. */
+type Place = 'control' | 'engine' | 'cost';
 
-/** A `UserError` says which key there is not. */
-export function changesOf(settings: readonly string[]): OptionChanges {
-  const changes = { control: {} as Record<string, unknown>, engine: {} as Record<string, unknown> };
+type OptionChanges<Places extends Place> = { readonly [Name in Places]: Readonly<Record<string, unknown>> };
+
+const KEYS: Readonly<Record<Place, () => readonly string[]>> = {
+  control: controlKeys,
+  engine: () => Object.keys(ENGINE_DEFAULTS),
+  cost: () => Object.keys(linearCost(0, 0)),
+};
+
+/** The changes at `places`; a `UserError` says which key there is not. */
+export function changesOf<Places extends Place>(
+  settings: readonly string[],
+  places: readonly Places[],
+): OptionChanges<Places> {
+  const changes = Object.fromEntries(places.map((place) => [place, {}])) as Record<
+    Places,
+    Record<string, unknown>
+  >;
   for (const setting of settings) {
     const equals = setting.indexOf('=');
     if (equals < 1) throw new UserError('bad_usage', `--set takes KEY=VALUE, not ${shown(setting)}`);
-    const [place = '', ...path] = setting.slice(0, equals).split('.');
-    const value = valueOf(setting.slice(equals + 1));
-    const known =
-      place === 'control' ? controlKeys() : place === 'engine' ? Object.keys(ENGINE_DEFAULTS) : [];
-    const key = path.join('.');
-    if (!known.includes(key))
-      throw unknown(setting.slice(0, equals), known.length > 0 ? place : undefined, known);
-    set(place === 'control' ? changes.control : changes.engine, path, value);
+    const [first = '', ...path] = setting.slice(0, equals).split('.');
+    const place = places.find((each) => each === first);
+    const known = place === undefined ? [] : KEYS[place]();
+    if (place === undefined || !known.includes(path.join('.'))) {
+      throw unknown(setting.slice(0, equals), place, place === undefined ? places : known);
+    }
+    set(changes[place], path, valueOf(setting.slice(equals + 1)));
   }
   return changes;
 }
@@ -50,7 +62,7 @@ function valueOf(text: string): unknown {
 }
 
 function unknown(key: string, place: string | undefined, known: readonly string[]): UserError {
-  const all = place === undefined ? ['control.…', 'engine.…'] : known.map((each) => `${place}.${each}`);
+  const all = known.map((each) => (place === undefined ? `${each}.…` : `${place}.${each}`));
   const near = nearest(key, all);
   const hint = near === undefined ? `the keys are ${all.join(', ')}` : `did you mean ${near}?`;
   return new UserError('bad_usage', `--set knows no ${shown(key)}; ${hint}`);

@@ -13,6 +13,7 @@ import { EXIT, type ExitCode, UserError } from '../shared/errors.js';
 import { nearest, shown } from '../shared/options.js';
 import { type Command, HELP_FLAG, type World } from './command.js';
 import { type Flags, type Given, readFlags } from './flags.js';
+import { positive, wholeNumber } from './numbers.js';
 import { progress } from './progress.js';
 import { changesOf } from './trial-changes.js';
 import { playAll, type TrialTask } from './trial-pool.js';
@@ -79,7 +80,7 @@ function askedOf(given: Given<typeof FLAGS>): Asked {
   const count = wholeNumber(given.seeds?.[0] ?? String(DEFAULT_SEEDS), 'seeds', MOST_SEEDS);
   const path = given.plan?.[0];
   const changes: Changes = {
-    ...changesOf(given.set ?? []),
+    ...changesOf(given.set ?? [], ['control', 'engine']),
     plan: path === undefined ? undefined : readPlanFile(path),
     capacity: given.capacity === undefined ? undefined : positive(given.capacity[0] ?? '', 'capacity'),
   };
@@ -105,18 +106,6 @@ function check(name: string, changes: Changes): void {
     if (error instanceof RangeError) throw new UserError('bad_usage', error.message, { cause: error });
     throw error;
   }
-}
-
-function wholeNumber(text: string, flag: string, most: number): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= 1 && value <= most) return value;
-  throw new UserError('bad_usage', `--${flag} must be a whole number from 1 to ${most}, not ${shown(text)}`);
-}
-
-function positive(text: string, flag: string): number {
-  const value = Number(text);
-  if (value > 0 && Number.isFinite(value)) return value;
-  throw new UserError('bad_usage', `--${flag} must be a number above 0, not ${shown(text)}`);
 }
 
 function list({ out }: World): ExitCode {

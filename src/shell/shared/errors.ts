@@ -1,7 +1,7 @@
 /** The one table of what can go wrong in the hands of whoever starts a command, and how such an error is said. */
 
-/** Exit codes of every command. */
-export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+/** Exit codes of every command. `invalid`: it ran, and what came of it proves nothing. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, invalid: 4 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Stable names of the errors a command may end with, and the exit code of each. */
