@@ -250,6 +250,24 @@ scene('when kept answers are too many the oldest goes, and a tenant only its own
   );
 });
 
+scene('a tenant above its share of kept answers lets go of its own, not of a rival’s older one', (start) => {
+  const s = start({ bounds: { replayBytes: 100, retainedBytes: 250, retainedTenantShare: 0.5 } });
+  for (const [name, tenant] of [
+    ['rival', 'rival'],
+    ['one', 'acme'],
+    ['two', 'acme'],
+  ] as const) {
+    s.arrive(name, { tenant, fingerprint: name });
+    s.leave(name);
+    s.finish(name, 90);
+    s.pass(10);
+  }
+  deepEqual(
+    s.all('forget').map((one) => one.execution),
+    [s.execution('one')],
+  );
+});
+
 scene('a reader further behind than the buffer is cut', (start) => {
   const s = start();
   s.arrive('try', { stream: true });

@@ -43,7 +43,7 @@ export class AnswerMemory {
 
   /**
    * A finished answer that nobody reads is kept; returns those that must go for it. An answer that was delivered is
-   * worth the least; then the oldest goes.
+   * worth the least; then the oldest goes. A tenant above its share lets go of its own before anybody else has to.
    */
   retain(execution: Execution, tenant: string, delivered: boolean): readonly Execution[] {
     if (this.#undelivered.has(execution) || this.#delivered.has(execution)) return [];
@@ -51,13 +51,12 @@ export class AnswerMemory {
     (delivered ? this.#delivered : this.#undelivered).set(execution, tenant);
     this.#retainedBytes += execution.bytes;
     this.#retainedByTenant.set(tenant, (this.#retainedByTenant.get(tenant) ?? 0) + execution.bytes);
-    return [...this.#overflow(this.#delivered, tenant), ...this.#overflow(this.#undelivered, tenant)];
+    return [...this.#fitShare(tenant), ...this.#fitRetained()];
   }
 
   /** The retained answer whose loss costs the least. */
   leastWorth(): Execution | undefined {
-    for (const kept of [this.#delivered, this.#undelivered])
-      for (const execution of kept.keys()) return execution;
+    for (const [execution] of this.#byWorth()) return execution;
     return undefined;
   }
 
@@ -98,14 +97,28 @@ export class AnswerMemory {
     return newest;
   }
 
-  #overflow(kept: Map<Execution, string>, tenant: string): readonly Execution[] {
+  /** Retained answers and whose they are, those worth the least first; whoever walks may let go of what it is at. */
+  *#byWorth(): Generator<readonly [Execution, string]> {
+    yield* this.#delivered;
+    yield* this.#undelivered;
+  }
+
+  #fitShare(tenant: string): readonly Execution[] {
     const share = this.#bounds.retainedBytes * this.#bounds.retainedTenantShare;
     const dropped: Execution[] = [];
-    for (const [execution, owner] of kept) {
-      const total = this.#retainedBytes > this.#bounds.retainedBytes;
-      const own = (this.#retainedByTenant.get(tenant) ?? 0) > share;
-      if (!total && !own) break;
-      if (!total && owner !== tenant) continue;
+    for (const [execution, owner] of this.#byWorth()) {
+      if ((this.#retainedByTenant.get(tenant) ?? 0) <= share) break;
+      if (owner !== tenant) continue;
+      this.#unretain(execution);
+      dropped.push(execution);
+    }
+    return dropped;
+  }
+
+  #fitRetained(): readonly Execution[] {
+    const dropped: Execution[] = [];
+    for (const [execution] of this.#byWorth()) {
+      if (this.#retainedBytes <= this.#bounds.retainedBytes) break;
       this.#unretain(execution);
       dropped.push(execution);
     }
