@@ -55,7 +55,10 @@ class Comparison {
     const expected = this.#reference.step(now, this.#translated(event));
     const said = this.#control.step(now, event);
     for (const verdict of expected) this.#names.hear(verdict);
-    for (const verdict of said) this.world.hear(verdict);
+    for (const verdict of said) {
+      this.world.hear(verdict);
+      if (verdict.kind === 'refuse') this.#reference.told(verdict.attempt, verdict.retryAfterMs);
+    }
     ran.events += 1;
     ran.attempts += event.kind === 'arrive' ? 1 : 0;
     if (this.#reference.tied) return false;

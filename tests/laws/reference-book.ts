@@ -12,6 +12,9 @@ import type {
 } from '../../src/core/control/words.js';
 import { type Attempt, type Call, type Execution, FOR_EVER, scopeOf } from './reference-words.js';
 
+/** What a refusal says while nobody says otherwise: the reference knows neither chance nor the pace of the engine. */
+const WAIT_MS = 5_000;
+
 export interface ReferenceParts {
   readonly options: ControlOptions;
   readonly makeId: (of: 'call' | 'execution') => string;
@@ -41,8 +44,15 @@ export class ReferenceBook {
     return attempt?.listening === true ? attempt : undefined;
   }
 
+  /** What the attempt was in fact told when it was refused. */
+  told(attempt: string, retryAfterMs: number): void {
+    const refused = this.attempts.get(attempt);
+    if (refused !== undefined) refused.toldMs = retryAfterMs;
+  }
+
   protected refuse(attempt: Attempt, reason: RefusalReason): void {
-    this.say({ kind: 'refuse', attempt: attempt.id, reason, retryAfterMs: 1_000, mayRetry: true });
+    this.say({ kind: 'refuse', attempt: attempt.id, reason, retryAfterMs: WAIT_MS, mayRetry: true });
+    attempt.toldMs = WAIT_MS;
     this.endAttempt(attempt, reason);
     const { call } = attempt as { call: Call | undefined };
     if (call === undefined) return;
@@ -58,8 +68,9 @@ export class ReferenceBook {
   }
 
   protected endAttempt(attempt: Attempt, ending: AttemptEnding): void {
-    attempt.listening = false;
     const { call } = attempt as { call: Call | undefined };
+    Object.assign(attempt, { listening: false, endedAt: this.now, ending });
+    if (call !== undefined) call.lastEnded = attempt;
     this.say({
       kind: 'attempt-ended',
       attempt: attempt.id,

@@ -6,6 +6,7 @@ import type { ControlOptions } from '../../src/core/control/options.js';
 import type { Decision, Evidence } from '../../src/core/control/words.js';
 import {
   type Attempt,
+  backAt,
   better,
   type Call,
   contradicts,
@@ -129,6 +130,12 @@ function mayRejoin(call: Call, facts: AttemptFacts): boolean {
 
 const ADOPTIONS = { waiting: 'adopt_entry', running: 'adopt_execution', answered: 'adopt_answer' } as const;
 
+/** Without proof nobody takes what a call is owed while its client must still be waiting; except of very many. */
+function inTime(known: Known, owed: readonly Call[], facts: AttemptFacts): readonly Call[] {
+  const waiting = owed.filter((call) => known.now < backAt(call) && !proves(call, facts));
+  return waiting.length >= 64 ? owed : owed.filter((call) => !waiting.includes(call));
+}
+
 /** What the attempt is, among the calls of its scope. */
 export function recognise(known: Known, attempt: Attempt): Recognition {
   const { facts } = attempt;
@@ -153,13 +160,12 @@ export function recognise(known: Known, attempt: Attempt): Recognition {
     return found(retry ? 'retry_not_attached' : 'new_call');
   }
   const rejoined = (some: readonly Call[]): Recognition | undefined => {
-    const owed = best(
-      known,
-      some.filter((call) => call.entitlement >= 1),
-      facts,
-    );
-    const spent = owed ?? best(known, some, facts);
-    return spent && found(owed === undefined ? 'rejoin_spent' : 'rejoin_owed', spent);
+    const owing = some.filter((call) => call.entitlement >= 1);
+    const owed = best(known, inTime(known, owing, facts), facts);
+    if (owed !== undefined) return found('rejoin_owed', owed);
+    const used = some.filter((call) => call.entitlement < 1);
+    const spent = best(known, used, facts);
+    return spent && found('rejoin_spent', spent);
   };
   const live = equals.filter((call) => listeners(call).length > 0);
   const orphans = equals.filter((call) => working(call) && listeners(call).length === 0 && replayable(call));

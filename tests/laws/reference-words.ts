@@ -3,7 +3,7 @@
 import type { AttemptFacts } from '../../src/core/control/event.js';
 import { mannersOf } from '../../src/core/control/family.js';
 import type { ControlOptions } from '../../src/core/control/options.js';
-import type { CallEnding, Evidence, Outcome } from '../../src/core/control/words.js';
+import type { AttemptEnding, CallEnding, Evidence, Outcome } from '../../src/core/control/words.js';
 
 export const FOR_EVER = Number.POSITIVE_INFINITY;
 
@@ -18,6 +18,10 @@ export interface Attempt {
   /** Still waiting for an answer, or for the confirmation that it has one. */
   listening: boolean;
   delivered?: boolean;
+  endedAt?: number;
+  /** How it ended, and when it was told to come back, milliseconds from then. */
+  ending?: AttemptEnding;
+  toldMs?: number;
 }
 
 export interface Execution {
@@ -64,6 +68,8 @@ export interface Call {
   deliveredAt: number | undefined;
   giveUpAt: number;
   lastEventAt: number;
+  /** The attempt of it that ended last. */
+  lastEnded: Attempt | undefined;
   /** Which call became idle before which. */
   idleOrder: number;
   /** What the call ends as when it is forgotten idle. */
@@ -148,6 +154,16 @@ export function giveUpOf(facts: AttemptFacts, at: number, options: ControlOption
   const manners = mannersOf(facts.userAgent);
   const left = Math.max(1, manners.attempts - (facts.retryCount ?? 0));
   return at + left * deadlineOf(facts, options) + manners.backoffMs;
+}
+
+/** The earliest moment at which a client that was turned away or failed asks again; one that left may do so at once. */
+export function backAt({ lastEnded }: Call): number {
+  if (lastEnded?.endedAt === undefined || lastEnded.ending === undefined) return 0;
+  const { shortestGapMs, obeysRetryAfterMs } = mannersOf(lastEnded.facts.userAgent);
+  if (lastEnded.ending.startsWith('upstream')) return lastEnded.endedAt + shortestGapMs;
+  if (lastEnded.toldMs === undefined) return lastEnded.endedAt;
+  const obeyed = 0.9 * Math.min(lastEnded.toldMs, obeysRetryAfterMs);
+  return lastEnded.endedAt + (obeyed > 0 ? obeyed : shortestGapMs);
 }
 
 /** Everything that ties the attempt to the call, strongest first. */

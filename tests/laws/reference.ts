@@ -234,6 +234,7 @@ export class Reference extends ReferenceEngine {
       deliveredAt: undefined,
       giveUpAt: 0,
       lastEventAt: this.now,
+      lastEnded: undefined,
       idleOrder: 0,
       looseAt: this.now,
       lastWord: 'abandoned',

@@ -1,8 +1,11 @@
 /** Load as named scenes: the budget, the line, buffers, failures and the way down. */
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import type { AttemptFacts } from '../../src/core/control/event.js';
 import { type Scene, scene } from '../support/control-scene.js';
 import { AGENTS } from '../support/facts.js';
+
+const eight = Array.from({ length: 8 }, (_, at) => at);
 
 /** A tenant that the engine knows, and `count` calls of it whose work was cancelled: each has nothing left. */
 function usedUp(s: Scene, count: number): void {
@@ -199,6 +202,106 @@ scene('an orphan in line leaves it at the end of its grace and is still owed its
   equal(s.decision('again'), 'rejoin_owed');
 });
 
+/** Eight equal calls meet a full line and come back when it has room again, but is not empty. */
+function shedTogether(s: Scene, first: Partial<AttemptFacts>, again: Partial<AttemptFacts>): void {
+  for (let at = 0; at < 10; at += 1) s.arrive(`other-${at}`, { fingerprint: `other-${at}` });
+  for (const at of eight) s.arrive(`try-${at}`, first);
+  deepEqual(
+    eight.map((at) => s.ending(`try-${at}`)),
+    eight.map(() => 'refused_line_full'),
+  );
+  for (const at of eight) s.deliver(`other-${at}`);
+  s.pass(6_000);
+  for (const at of eight) s.arrive(`again-${at}`, again);
+}
+
+for (const [client, first, again] of [
+  ['a client that counts', { userAgent: AGENTS.python, retryCount: 0 }, { retryCount: 1 }],
+  ['a client whose count stays 0', { userAgent: AGENTS.langchain, retryCount: 0 }, {}],
+  ['a client that obeys Retry-After', { userAgent: AGENTS.aiSdk }, {}],
+  ['a client of which nothing is known', {}, {}],
+] as const) {
+  scene(`equal calls shed at once keep an execution each: ${client}`, (start) => {
+    const s = start({ room: 1, budget: { ratio: 0, floor: 0 }, bounds: { lineEntries: 9 } });
+    shedTogether(s, first, { ...first, ...again });
+    equal(new Set(eight.map((at) => s.call(`try-${at}`))).size, 8);
+    deepEqual(
+      eight.map((at) => s.decision(`again-${at}`)),
+      eight.map(() => 'rejoin_owed'),
+    );
+    equal(new Set(eight.map((at) => s.call(`again-${at}`))).size, 8);
+    for (const name of ['other-8', 'other-9', ...eight.map((at) => `again-${at}`)]) s.deliver(name);
+    deepEqual(
+      eight.map((at) => s.ending(`again-${at}`)),
+      eight.map(() => 'delivered'),
+    );
+  });
+}
+
+scene('equal calls that a broken engine fails at once are owed an execution each', (start) => {
+  const s = start({ room: 1, budget: { ratio: 0, floor: 0 } });
+  for (const at of eight) {
+    s.arrive(`try-${at}`, { userAgent: AGENTS.python, retryCount: 0 });
+    s.fail(`try-${at}`, 'refused');
+  }
+  busy(s);
+  s.pass(400);
+  for (const at of eight) s.arrive(`again-${at}`, { userAgent: AGENTS.python, retryCount: 1 });
+  deepEqual(
+    eight.map((at) => s.decision(`again-${at}`)),
+    eight.map(() => 'rejoin_owed'),
+  );
+});
+
+scene('what is heard before a shed client can be back is another call, unless it counts on', (start) => {
+  for (const [userAgent, afterMs, brings, decision] of [
+    [AGENTS.python, 3_000, { retryCount: 0 }, 'new_call'],
+    [AGENTS.python, 3_000, { retryCount: 1 }, 'rejoin_owed'],
+    [AGENTS.python, 6_000, { retryCount: 0 }, 'rejoin_owed'],
+    [AGENTS.codex, 100, {}, 'new_call'],
+    [AGENTS.codex, 200, {}, 'rejoin_owed'],
+    [AGENTS.plain, 99, {}, 'new_call'],
+    [AGENTS.plain, 100, {}, 'rejoin_owed'],
+    [AGENTS.plain, 1, { traceparent: 't' }, 'rejoin_owed'],
+    [AGENTS.dotnet, 1, {}, 'rejoin_owed'],
+  ] as const) {
+    const s = start({ room: 1, bounds: { lineEntries: 1 } });
+    busy(s);
+    s.arrive('try', { userAgent, traceparent: 't' });
+    equal(s.ending('try'), 'refused_line_full');
+    s.pass(afterMs);
+    s.arrive('again', { userAgent, ...brings });
+    equal(s.decision('again'), decision, `${userAgent} after ${afterMs} ms`);
+  }
+});
+
+scene('whoever left may be back at once', (start) => {
+  const s = start({ room: 1, grace: 'now' });
+  busy(s);
+  s.arrive('try', { userAgent: AGENTS.python });
+  s.leave('try');
+  s.arrive('again', { userAgent: AGENTS.python });
+  equal(s.decision('again'), 'rejoin_owed');
+});
+
+scene('whoever is refused by the budget and asks again without a pause stays on the budget', (start) => {
+  const s = start({ room: 1, budget: { ratio: 0, floor: 0 } });
+  usedUp(s, 1);
+  busy(s);
+  for (const at of eight) {
+    s.arrive(`again-${at}`, { fingerprint: 'body-0' });
+    equal(s.ending(`again-${at}`), 'refused_budget');
+  }
+  equal(new Set(eight.map((at) => s.call(`again-${at}`))).size, 1);
+});
+
+scene('of equal calls shed at once no more than sixty-four are told apart', (start) => {
+  const s = start({ room: 1, bounds: { lineEntries: 1 } });
+  busy(s);
+  for (let at = 0; at < 100; at += 1) s.arrive(`try-${at}`);
+  equal(new Set(Array.from({ length: 100 }, (_, at) => s.call(`try-${at}`))).size, 64);
+});
+
 scene('what does not fit the replay buffer goes on to its reader and is nobody else’s', (start) => {
   const s = start({ bounds: { replayBytes: 100 } });
   s.arrive('try', { key: 'k' });
@@ -290,6 +393,7 @@ scene('an engine failure reaches every kind of client by its name', (start) => {
     s.arrive('try');
     s.fail('try', failure, failure === 'status_5xx' ? 500 : undefined);
     equal(s.ending('try'), ending);
+    s.pass(100);
     s.arrive('again');
     equal(s.decision('again'), 'rejoin_owed');
   }
@@ -306,6 +410,7 @@ scene('a request that the engine finds wrong fails at once; a contended one is o
     s.arrive('try');
     s.fail('try', 'status_4xx', status);
     equal(s.callEnding('try'), ends);
+    s.pass(100);
     s.arrive('again');
     equal(s.decision('again'), decision, String(status));
   }

@@ -29,5 +29,6 @@ export const AGENTS = {
   node: 'OpenAI/JS 7.59.0',
   codex: 'codex_exec/0.171.0',
   langchain: 'langchainjs-openai/1.5.8',
+  dotnet: 'OpenAI/2.9.0 (.NET 10.0)',
   aiSdk: 'ai/7.0.173 ai-sdk-provider-utils/4.0.0 node.js/20',
 } as const;

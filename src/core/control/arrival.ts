@@ -187,6 +187,7 @@ function newCall(state: State, facts: AttemptFacts, entitlement: number): Call {
     execution: undefined,
     beside: false,
     vacatedAt: state.now,
+    mayReturnAt: state.now,
     graceUntil: Number.POSITIVE_INFINITY,
     cancelAs: 'cancelled_grace',
     retainUntil: Number.POSITIVE_INFINITY,

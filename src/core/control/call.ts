@@ -80,6 +80,8 @@ export interface Call {
   beside: boolean;
   /** When its last listener left, or it lost its work: since then a return is a gap. */
   vacatedAt: number;
+  /** Before this its client cannot be back, going by how the latest of its attempts ended. */
+  mayReturnAt: number;
   graceUntil: number;
   cancelAs: CancelEnding;
   retainUntil: number;

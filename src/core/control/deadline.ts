@@ -1,4 +1,4 @@
-/** How long a client waits on one attempt, and when its last attempt is over: estimates from what it says. */
+/** How long a client waits on one attempt, when it may ask again, when its last is over: estimates from what it says. */
 
 import type { AttemptFacts } from './event.js';
 import { mannersOf } from './family.js';
@@ -7,6 +7,8 @@ import type { ControlOptions } from './options.js';
 /** Node's fetch gives up after 300 s without headers, whatever the SDK announces. */
 const NODE_FETCH_MS = 300_000;
 const LONGEST_GIVE_UP_MS = 3_600_000;
+/** A timer may fire early, and a `Retry-After` is rounded. */
+const RETRY_AFTER_MARGIN = 0.9;
 
 /** Milliseconds from arrival to the expected disconnect; at least `leastDeadlineMs`. */
 export function deadlineMs(facts: AttemptFacts, options: ControlOptions): number {
@@ -18,6 +20,13 @@ function stated(facts: AttemptFacts): number | undefined {
   if (facts.announcedDeadlineMs === undefined) return undefined;
   if (!mannersOf(facts.userAgent).nodeFetch) return facts.announcedDeadlineMs;
   return Math.min(facts.announcedDeadlineMs, NODE_FETCH_MS);
+}
+
+/** Milliseconds that the client stays away at least, once its attempt was refused with that `Retry-After`, or failed. */
+export function shortestGapMs({ userAgent }: AttemptFacts, retryAfterMs?: number): number {
+  const manners = mannersOf(userAgent);
+  if (retryAfterMs === undefined || manners.obeysRetryAfterMs === 0) return manners.shortestGapMs;
+  return RETRY_AFTER_MARGIN * Math.min(retryAfterMs, manners.obeysRetryAfterMs);
 }
 
 /**

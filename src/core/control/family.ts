@@ -24,6 +24,10 @@ export interface Manners {
   /** Sum of all its waits between attempts, and the largest, milliseconds. */
   readonly backoffMs: number;
   readonly largestGapMs: number;
+  /** The least it waits before it asks again after a failure, milliseconds. */
+  readonly shortestGapMs: number;
+  /** The longest `Retry-After` that it waits out in full, milliseconds; 0: it comes back on its own clock. */
+  readonly obeysRetryAfterMs: number;
   /** It asks again after a stream that broke off. */
   readonly reconnectsStreams: boolean;
   /** Its transport gives up after 300 s without headers, whatever it announces. */
@@ -38,24 +42,44 @@ const PLAIN: Manners = {
   attempts: 1,
   backoffMs: 0,
   largestGapMs: 8_000,
+  // Not known at all; but what comes closer together than this was sent together.
+  shortestGapMs: 100,
+  obeysRetryAfterMs: 0,
   reconnectsStreams: false,
   nodeFetch: false,
   stopsOn429: false,
   obeysShouldRetry: false,
 };
-const STAINLESS: Manners = { ...PLAIN, attempts: 3, backoffMs: 1_500, obeysShouldRetry: true };
+const STAINLESS: Manners = {
+  ...PLAIN,
+  attempts: 3,
+  backoffMs: 1_500,
+  shortestGapMs: 375,
+  obeysRetryAfterMs: 60_000,
+  obeysShouldRetry: true,
+};
 
 /** Counts and gaps as observed on the wire or read in each client's source, November 2026. */
 export const MANNERS: Readonly<Record<Family, Manners>> = {
   stainless_python: STAINLESS,
   stainless_node: { ...STAINLESS, nodeFetch: true },
-  stainless_other: STAINLESS,
-  ai_sdk: { ...PLAIN, attempts: 3, backoffMs: 6_000, largestGapMs: 4_000, nodeFetch: true },
+  // Go waits no longer than this.
+  stainless_other: { ...STAINLESS, obeysRetryAfterMs: 8_000 },
+  ai_sdk: {
+    ...PLAIN,
+    attempts: 3,
+    backoffMs: 6_000,
+    largestGapMs: 4_000,
+    shortestGapMs: 2_000,
+    obeysRetryAfterMs: 60_000,
+    nodeFetch: true,
+  },
   langchain_js: {
     ...PLAIN,
     attempts: 7,
     backoffMs: 94_500,
     largestGapMs: 64_000,
+    shortestGapMs: 1_000,
     nodeFetch: true,
     stopsOn429: true,
   },
@@ -64,16 +88,25 @@ export const MANNERS: Readonly<Record<Family, Manners>> = {
     attempts: 30,
     backoffMs: 24_500,
     largestGapMs: 3_500,
+    shortestGapMs: 180,
     reconnectsStreams: true,
     stopsOn429: true,
   },
-  qwen_code: { ...PLAIN, attempts: 28, backoffMs: 93_000, largestGapMs: 39_000, nodeFetch: true },
-  opencode: { ...PLAIN, attempts: 6, backoffMs: 71_000, largestGapMs: 40_000 },
+  qwen_code: {
+    ...PLAIN,
+    attempts: 28,
+    backoffMs: 93_000,
+    largestGapMs: 39_000,
+    shortestGapMs: 375,
+    nodeFetch: true,
+  },
+  opencode: { ...PLAIN, attempts: 6, backoffMs: 71_000, largestGapMs: 40_000, shortestGapMs: 1_800 },
   deepseek_harness: {
     ...PLAIN,
     attempts: 6,
     backoffMs: 17_500,
     largestGapMs: 11_000,
+    shortestGapMs: 450,
     reconnectsStreams: true,
     nodeFetch: true,
   },
@@ -82,12 +115,20 @@ export const MANNERS: Readonly<Record<Family, Manners>> = {
     attempts: 10,
     backoffMs: 215_000,
     largestGapMs: 39_000,
+    shortestGapMs: 3_500,
     reconnectsStreams: true,
     nodeFetch: true,
   },
-  claude_code: { ...STAINLESS, attempts: 11, backoffMs: 111_000, largestGapMs: 40_000, nodeFetch: true },
+  claude_code: {
+    ...STAINLESS,
+    attempts: 11,
+    backoffMs: 111_000,
+    largestGapMs: 40_000,
+    obeysRetryAfterMs: 0,
+    nodeFetch: true,
+  },
   google_genai: PLAIN,
-  dotnet: { ...PLAIN, attempts: 4, backoffMs: 2_400, largestGapMs: 1_700 },
+  dotnet: { ...PLAIN, attempts: 4, backoffMs: 2_400, largestGapMs: 1_700, shortestGapMs: 0 },
   unknown: PLAIN,
 };
 

@@ -12,6 +12,9 @@ import type { Decision, Evidence } from './words.js';
 /** An equal of a live attempt older than this is not one of several samples asked for together. */
 const SIBLING_MS = 500;
 
+/** Calls of one scope that are told apart by time alone, so that a client that never pauses is not a new one each time. */
+const MOST_TOLD_APART = 64;
+
 export interface Recognition {
   readonly decision: Decision;
   /** The call it belongs to; absent for a new one. */
@@ -50,10 +53,10 @@ export function recognise(facts: AttemptFacts, calls: readonly Call[], around: S
     adoptable(facts, matches) ??
     replayable(facts, matches, around) ??
     takeable(facts, matches, around, 'name') ??
-    rejoinable(facts, matches.filter(follows)) ??
+    rejoinable(facts, matches.filter(follows), now) ??
     takeable(facts, matches, around, 'count') ??
     joinable(facts, matches, options) ??
-    rejoinable(facts, matches);
+    rejoinable(facts, matches, now);
   if (found !== undefined) return known(found, facts, candidates);
   const beside = matches.filter(({ call }) => call.listeners.size > 0);
   if (beside.length > 0) return besideLive(facts, beside, candidates, now);
@@ -214,17 +217,27 @@ function deadlineBucket(facts: AttemptFacts, options: ControlOptions): number {
   return Math.floor(Math.log2(deadlineMs(facts, options) / 1_000));
 }
 
-function rejoinable(facts: AttemptFacts, matches: readonly Match[]): Found | undefined {
+function rejoinable(facts: AttemptFacts, matches: readonly Match[], now: number): Found | undefined {
   const idle = matches.filter(({ call }) => call.state === 'idle').filter((one) => mayRejoin(facts, one));
-  const owed = best(idle.filter(({ call }) => call.entitlement >= 1));
+  const owing = idle.filter(({ call }) => call.entitlement >= 1);
+  const inTime = owing.filter((one) => !comesTooEarly(facts, one, now));
+  const owed = best(owing.length - inTime.length < MOST_TOLD_APART ? inTime : owing);
   if (owed !== undefined) return { decision: 'rejoin_owed', match: owed };
-  const spent = best(idle);
+  const spent = best(idle.filter(({ call }) => call.entitlement < 1));
   return spent === undefined ? undefined : { decision: 'rejoin_spent', match: spent };
 }
 
 /** There is nothing to take from an idle call, so only whoever is likely to be its client belongs to it. */
 function mayRejoin(facts: AttemptFacts, match: Match): boolean {
   return proves(match, facts) || (match.sameUserAgent && !match.call.keyed && facts.key === undefined);
+}
+
+/**
+ * What brings no proof is not the client that was turned away or failed just now: that one still waits. It would take
+ * the execution that the call is owed; where none is owed there is nothing to take.
+ */
+function comesTooEarly(facts: AttemptFacts, match: Match, now: number): boolean {
+  return now < match.call.mayReturnAt && !proves(match, facts);
 }
 
 function besideLive(

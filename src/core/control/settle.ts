@@ -2,6 +2,7 @@
 
 import { assert } from '../assert.js';
 import type { Attempt, Call } from './call.js';
+import { shortestGapMs } from './deadline.js';
 import type { State } from './state.js';
 import type { AttemptEnding, CallEnding, RefusalReason } from './words.js';
 
@@ -12,6 +13,7 @@ export function endAttempt(state: State, attempt: Attempt, ending: AttemptEnding
   const { call, id } = attempt;
   state.attempts.delete(id);
   call.listeners.delete(attempt);
+  call.mayReturnAt = state.now;
   state.ledger.attempts.end(ending);
   state.say({
     kind: 'attempt-ended',
@@ -31,6 +33,7 @@ export function endListeners(state: State, call: Call, ending: AttemptEnding): v
   for (const listener of call.listeners) {
     state.say({ kind: 'end', attempt: listener.id, ending });
     endAttempt(state, listener, ending);
+    call.mayReturnAt = state.now + shortestGapMs(listener.facts);
   }
 }
 
@@ -40,6 +43,7 @@ export function refuse(state: State, attempt: Attempt, reason: RefusalReason): v
   const mayRetry = reason !== 'gave_up' && state.now + retryAfterMs < attempt.call.giveUpAt;
   state.say({ kind: 'refuse', attempt: attempt.id, reason, retryAfterMs, mayRetry });
   endAttempt(state, attempt, reason);
+  attempt.call.mayReturnAt = state.now + shortestGapMs(attempt.facts, retryAfterMs);
 }
 
 /** Milliseconds that a refused client of the tenant is told to stay away. */
