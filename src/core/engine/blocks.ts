@@ -1,196 +1,193 @@
 /** The device's KV blocks: who is free, in which order they are taken, and what each one still remembers. */
 
 import { assert } from '../assert.js';
+import type { Chain } from './chain.js';
+import { Stretch } from './stretch.js';
+import { StretchIndex } from './stretch-index.js';
 
-/** Block 0 is vLLM's null block: never handed out, and here the end mark of every list. */
-const NONE = 0;
-
-// All that is known of a block lies together, since a block is met cold and one line of memory is then fetched.
-const CELLS_SHIFT = 3;
-/** Neighbours in the free queue, a ring through block 0: the next of 0 is taken first, the previous of 0 last. */
-const NEXT = 0;
-const PREV = 1;
-const USERS = 2;
-/** What it remembers, whether it remembers anything, and who follows it in its bucket. */
-const LO = 3;
-const HI = 4;
-const HASHED = 5;
-const CHAIN = 6;
-
-/** Blocks in token order; the buffer is at least `length` long. */
-export interface BlockList {
-  ids: Int32Array;
-  length: number;
+/** The remembered blocks that begin a chain: parts of stretches, each from the end of the one before it. */
+export interface Hits {
+  readonly stretches: Stretch[];
+  /** Where the use of each stretch ends. */
+  readonly ends: number[];
 }
 
+/** What one execution holds: its blocks in token order, of which those in stretches are remembered. */
+export class Holding {
+  /** Each from the end of the one before it; parts cut off its front since it was taken count in. */
+  readonly stretches: Stretch[] = [];
+  /** Blocks in all. */
+  length = 0;
+
+  /** The first so many blocks are remembered. */
+  get remembered(): number {
+    return this.stretches.at(-1)?.to ?? 0;
+  }
+
+  /** All that it holds of the remembered, last block first. */
+  *parts(): Generator<Stretch> {
+    for (let at = this.stretches.length - 1; at >= 0; at -= 1) {
+      const start = this.stretches[at - 1]?.to ?? 0;
+      let part = this.stretches[at] as Stretch;
+      yield part;
+      while (part.from > start) {
+        assert(part.front !== undefined, 'what was cut off a held stretch is held too');
+        part = part.front;
+        yield part;
+      }
+    }
+  }
+}
+
+/**
+ * Which block is which can be seen by nobody, so neighbours of equal fate are kept as one stretch. A free block that
+ * remembers nothing is always taken before one that does; therefore the former are merely counted.
+ */
 export class BlockPool {
   /** Blocks that can be handed out in all. */
   readonly usable: number;
+  /** Free blocks that remember nothing. */
+  #blank: number;
+  /** Free blocks in all. */
   #free: number;
-  readonly #cells: Int32Array;
-  /** From hash to blocks, oldest first in each bucket. */
-  readonly #buckets: Int32Array;
-  readonly #mask: number;
+  /** The ring of free stretches: the next of this one is taken first, the last block of a stretch before the others. */
+  readonly #ring = Stretch.ring();
+  readonly #index = new StretchIndex();
 
+  /** One of the blocks is vLLM's null block and is never handed out. */
   constructor(numGpuBlocks: number) {
     this.usable = numGpuBlocks - 1;
+    this.#blank = this.usable;
     this.#free = this.usable;
-    this.#cells = new Int32Array(numGpuBlocks << CELLS_SHIFT);
-    for (let block = 0; block < numGpuBlocks; block += 1) {
-      this.#cells[(block << CELLS_SHIFT) + NEXT] = (block + 1) % numGpuBlocks;
-      this.#cells[(block << CELLS_SHIFT) + PREV] = (block + numGpuBlocks - 1) % numGpuBlocks;
-    }
-    this.#buckets = new Int32Array(2 ** Math.ceil(Math.log2(numGpuBlocks * 2)));
-    this.#mask = this.#buckets.length - 1;
   }
 
   get free(): number {
     return this.#free;
   }
 
+  /** Fills `hits` with what is remembered of the first `most` blocks of `chain`; how many blocks that is. */
+  find(chain: Chain, most: number, hits: Hits): number {
+    const { stretches, ends } = hits;
+    stretches.length = 0;
+    ends.length = 0;
+    let at = 0;
+    while (at < most) {
+      const stretch = this.#index.oldest(chain, at);
+      if (stretch === undefined) break;
+      at = stretch.agreesUpTo(chain, most);
+      stretches.push(stretch);
+      ends.push(at);
+    }
+    return at;
+  }
+
   /** How many of the blocks nobody holds. */
-  freeAmong({ ids, length }: BlockList): number {
-    const cells = this.#cells;
+  freeAmong({ stretches, ends }: Hits): number {
     let free = 0;
-    for (let at = 0; at < length; at += 1) {
-      if (cells[((ids[at] as number) << CELLS_SHIFT) + USERS] === 0) free += 1;
+    for (let at = 0; at < stretches.length; at += 1) {
+      const { users, from } = stretches[at] as Stretch;
+      if (users === 0) free += (ends[at] as number) - from;
     }
     return free;
   }
 
-  /** Adds to `found` the blocks that remember the first hashes, longest first; how many until the first miss. */
-  findRun(lo: ArrayLike<number>, hi: ArrayLike<number>, count: number, found: BlockList): number {
-    const cells = this.#cells;
-    for (let at = 0; at < count; at += 1) {
-      const [low, high] = [lo[at] as number, hi[at] as number];
-      let block = this.#buckets[low & this.#mask] as number;
-      while (block !== NONE) {
-        const cell = block << CELLS_SHIFT;
-        if (cells[cell + LO] === low && cells[cell + HI] === high) break;
-        block = cells[cell + CHAIN] as number;
-      }
-      if (block === NONE) return at;
-      found.ids[found.length] = block;
-      found.length += 1;
-    }
-    return count;
-  }
-
   /** Adds the next `count` free blocks to `into`; each forgets what it held. */
-  takeInto(into: BlockList, count: number): void {
-    if (count <= 0) return;
+  take(into: Holding, count: number): void {
     assert(count <= this.#free, 'no more blocks are taken than are free');
-    const cells = this.#cells;
-    const { ids } = into;
-    let { length } = into;
-    assert(length + count <= ids.length, 'an execution holds no more blocks than it came for');
-    let block = cells[NEXT] as number;
-    for (let left = count; left > 0; left -= 1) {
-      const cell = block << CELLS_SHIFT;
-      if (cells[cell + HASHED] === 1) this.#forget(block);
-      cells[cell + USERS] = 1;
-      ids[length] = block;
-      length += 1;
-      block = cells[cell + NEXT] as number;
-    }
-    into.length = length;
-    cells[NEXT] = block;
-    cells[(block << CELLS_SHIFT) + PREV] = NONE;
+    const blank = Math.min(count, this.#blank);
+    this.#blank -= blank;
     this.#free -= count;
+    into.length += count;
+    for (let left = count - blank; left > 0; ) {
+      const stretch = this.#ring.next;
+      const forgotten = Math.min(left, stretch.length);
+      left -= forgotten;
+      if (forgotten < stretch.length) stretch.to -= forgotten;
+      else {
+        stretch.leaveRing();
+        this.#index.remove(stretch);
+      }
+    }
   }
 
-  /** One more user for each of `found`, which are added to `into`. */
-  share(found: BlockList, into: BlockList): void {
-    const cells = this.#cells;
-    for (let at = 0; at < found.length; at += 1) {
-      const block = found.ids[at] as number;
-      const users = (block << CELLS_SHIFT) + USERS;
-      if (cells[users] === 0) this.#unlink(block);
-      cells[users] = (cells[users] as number) + 1;
-      into.ids[into.length + at] = block;
+  /** One more user for each of `found`, which `into`, still empty, now begins with. */
+  share({ stretches, ends }: Hits, into: Holding): void {
+    for (let at = 0; at < stretches.length; at += 1) {
+      const stretch = stretches[at] as Stretch;
+      const end = ends[at] as number;
+      const shared = end < stretch.to ? this.#cut(stretch, end) : stretch;
+      if (shared.users === 0) {
+        shared.leaveRing();
+        this.#free -= shared.length;
+      }
+      shared.users += 1;
+      into.stretches.push(shared);
+      into.length = end;
     }
-    into.length += found.length;
   }
 
   /** One user less for each, last block first: what remembers nothing is taken next, the rest last. */
-  release({ ids, length }: BlockList): void {
-    const cells = this.#cells;
-    for (let at = length - 1; at >= 0; at -= 1) {
-      const block = ids[at] as number;
-      const cell = block << CELLS_SHIFT;
-      const users = (cells[cell + USERS] as number) - 1;
-      assert(users >= 0, 'a block is released by a user it has');
-      cells[cell + USERS] = users;
-      if (users === 0) this.#link(block, cells[cell + HASHED] === 1 ? (cells[PREV] as number) : NONE);
+  release(holding: Holding): void {
+    const blank = holding.length - holding.remembered;
+    this.#blank += blank;
+    this.#free += blank;
+    for (const part of holding.parts()) this.#leave(part);
+    holding.stretches.length = 0;
+    holding.length = 0;
+  }
+
+  /** From now on the first `upTo` blocks of `holding` can be found as those of `chain`. */
+  remember(holding: Holding, chain: Chain, upTo: number): void {
+    const { stretches } = holding;
+    for (let at = holding.remembered; at < upTo; ) {
+      const last = stretches.at(-1);
+      const repeats = this.#isRepeated(chain, at, last);
+      // Of equal blocks the oldest is found; so one that repeats another stands alone, and the other begins a stretch.
+      const to = repeats ? at + 1 : upTo;
+      if (!repeats && last?.chain === chain && last.users === 1 && this.#isOldest(last)) last.to = to;
+      else {
+        const stretch = new Stretch(chain, at, to);
+        stretch.users = 1;
+        this.#index.add(stretch);
+        stretches.push(stretch);
+      }
+      at = to;
     }
   }
 
-  /** From now on `blocks[at]` can be found under the hash at `at - offset`, for `at` in [from, to). */
-  rememberRun(
-    { ids }: BlockList,
-    from: number,
-    to: number,
-    lo: ArrayLike<number>,
-    hi: ArrayLike<number>,
-    offset: number,
-  ): void {
-    for (let at = from; at < to; at += 1) {
-      this.#remember(ids[at] as number, lo[at - offset] as number, hi[at - offset] as number);
-    }
+  /** Whether the block of `chain` at `at` is remembered by another, all before it being so, the latest by `last`. */
+  #isRepeated(chain: Chain, at: number, last: Stretch | undefined): boolean {
+    if (this.#index.oldest(chain, at) !== undefined) return true;
+    // It can lie within a stretch only if that one holds the block before it as well, and then `last` repeats that.
+    if (last === undefined || this.#isOldest(last)) return false;
+    const hits: Hits = { stretches: [], ends: [] };
+    if (this.find(chain, at + 1, hits) <= at) return false;
+    this.#cut(hits.stretches.at(-1) as Stretch, at);
+    return true;
   }
 
-  #remember(block: number, lo: number, hi: number): void {
-    const cells = this.#cells;
-    const cell = block << CELLS_SHIFT;
-    assert(cells[cell + HASHED] === 0, 'a block remembers one thing');
-    cells[cell + LO] = lo;
-    cells[cell + HI] = hi;
-    cells[cell + HASHED] = 1;
-    cells[cell + CHAIN] = NONE;
-    const bucket = lo & this.#mask;
-    let last = this.#buckets[bucket] as number;
-    if (last === NONE) {
-      this.#buckets[bucket] = block;
-      return;
-    }
-    for (;;) {
-      const after = cells[(last << CELLS_SHIFT) + CHAIN] as number;
-      if (after === NONE) break;
-      last = after;
-    }
-    cells[(last << CELLS_SHIFT) + CHAIN] = block;
+  #isOldest(stretch: Stretch): boolean {
+    return stretch.length > 1 || this.#index.oldest(stretch.chain, stretch.from) === stretch;
   }
 
-  #forget(block: number): void {
-    const cells = this.#cells;
-    const cell = block << CELLS_SHIFT;
-    const bucket = (cells[cell + LO] as number) & this.#mask;
-    const after = cells[cell + CHAIN] as number;
-    let at = this.#buckets[bucket] as number;
-    if (at === block) this.#buckets[bucket] = after;
-    else {
-      while (cells[(at << CELLS_SHIFT) + CHAIN] !== block) at = cells[(at << CELLS_SHIFT) + CHAIN] as number;
-      cells[(at << CELLS_SHIFT) + CHAIN] = after;
-    }
-    cells[cell + HASHED] = 0;
+  /** Cuts off the front of `stretch` as a stretch of its own. */
+  #cut(stretch: Stretch, at: number): Stretch {
+    const front = new Stretch(stretch.chain, stretch.from, at);
+    front.users = stretch.users;
+    front.front = stretch.front;
+    this.#index.replace(stretch, front);
+    stretch.from = at;
+    stretch.front = front;
+    this.#index.add(stretch);
+    if (stretch.users === 0) front.joinRing(stretch);
+    return front;
   }
 
-  #unlink(block: number): void {
-    const cells = this.#cells;
-    const next = cells[(block << CELLS_SHIFT) + NEXT] as number;
-    const prev = cells[(block << CELLS_SHIFT) + PREV] as number;
-    cells[(prev << CELLS_SHIFT) + NEXT] = next;
-    cells[(next << CELLS_SHIFT) + PREV] = prev;
-    this.#free -= 1;
-  }
-
-  #link(block: number, prev: number): void {
-    const cells = this.#cells;
-    const next = cells[(prev << CELLS_SHIFT) + NEXT] as number;
-    cells[(block << CELLS_SHIFT) + PREV] = prev;
-    cells[(block << CELLS_SHIFT) + NEXT] = next;
-    cells[(prev << CELLS_SHIFT) + NEXT] = block;
-    cells[(next << CELLS_SHIFT) + PREV] = block;
-    this.#free += 1;
+  #leave(stretch: Stretch): void {
+    assert(stretch.users > 0, 'a block is released by a user it has');
+    stretch.users -= 1;
+    if (stretch.users > 0) return;
+    stretch.joinRing(this.#ring.prev);
+    this.#free += stretch.length;
   }
 }

@@ -1,8 +1,9 @@
 /** One engine request from queue to end: the state the scheduler reads and writes. */
 
-import type { BlockList } from './blocks.js';
+import { Holding } from './blocks.js';
+import { Chain } from './chain.js';
 import type { ExecutionMeter } from './counters.js';
-import { Digest, type Prompt, SegmentTokens, type Tokens } from './tokens.js';
+import { type Prompt, SegmentTokens, type Tokens } from './tokens.js';
 
 /** vLLM's finish reasons that a client can cause here. */
 export type FinishReason = 'stop' | 'length' | 'abort';
@@ -27,11 +28,6 @@ export interface ExecutionRequest {
   /** The output's tokens where they are known, so that a later prompt can repeat them. */
   readonly output?: Tokens;
 }
-
-/** The buffer of whoever holds no block. */
-export const NO_BLOCKS = new Int32Array(0);
-
-const digest = new Digest();
 
 // Segment numbers below zero are never used by callers' prompts.
 let outputSegment = -1;
@@ -63,10 +59,10 @@ export class Execution {
   /** Output tokens that issued steps will bring. */
   placeholders = 0;
   preemptions = 0;
-  /** KV blocks held, in token order. */
-  readonly blocks: BlockList = { ids: NO_BLOCKS, length: 0 };
-  /** The first so many of `blocks` carry a hash. */
-  hashedBlocks = 0;
+  /** KV blocks held. */
+  readonly blocks = new Holding();
+  /** What its blocks hold. */
+  readonly chain: Chain;
   /** Cached tokens found at the latest admission. */
   cachedTokens = 0;
 
@@ -79,11 +75,6 @@ export class Execution {
   before: Execution | undefined;
   after: Execution | undefined;
 
-  /** The hashes of the blocks after the prompt's own. */
-  readonly outputLo: number[] = [];
-  readonly outputHi: number[] = [];
-  readonly #output: Tokens;
-
   constructor(request: ExecutionRequest, now: number) {
     this.id = request.id;
     this.request = request;
@@ -92,47 +83,12 @@ export class Execution {
     this.maxTokens = request.maxTokens;
     this.priority = request.priority ?? 0;
     this.arrivedAt = request.arrivedAt ?? now;
-    this.#output = request.output ?? new SegmentTokens([[outputSegment--, request.maxTokens]]);
+    const output = request.output ?? new SegmentTokens([[outputSegment--, request.maxTokens]]);
+    this.chain = new Chain(request.prompt, output);
   }
 
   /** Tokens known: prompt and output so far. */
   get tokens(): number {
     return this.promptTokens + this.outputTokens;
-  }
-
-  /** Tokens it will come to hold if nothing ends it sooner. */
-  get most(): number {
-    return this.promptTokens + this.maxTokens;
-  }
-
-  /** Full blocks that lie in the prompt alone. */
-  promptBlocks(blockSize: number): number {
-    return Math.floor(this.promptTokens / blockSize);
-  }
-
-  /** Makes {@link outputLo} and the prompt's hashes hold those of the first `count` full blocks, all known. */
-  hashUpTo(count: number, blockSize: number): void {
-    const inPrompt = this.promptBlocks(blockSize);
-    this.prompt.hashUpTo(Math.min(count, inPrompt), blockSize);
-    for (let index = inPrompt + this.outputLo.length; index < count; index += 1) {
-      this.#hashOutput(index, inPrompt, blockSize);
-      this.outputLo.push(digest.lo);
-      this.outputHi.push(digest.hi);
-    }
-  }
-
-  #hashOutput(index: number, inPrompt: number, blockSize: number): void {
-    const { prompt } = this;
-    if (index > inPrompt) {
-      digest.set(
-        this.outputLo[index - inPrompt - 1] as number,
-        this.outputHi[index - inPrompt - 1] as number,
-      );
-    } else if (index > 0) digest.set(prompt.lo[index - 1] as number, prompt.hi[index - 1] as number);
-    else prompt.root(digest);
-    const start = index * blockSize;
-    const end = start + blockSize;
-    if (start < this.promptTokens) prompt.tokens.fold(digest, start, this.promptTokens);
-    this.#output.fold(digest, Math.max(0, start - this.promptTokens), end - this.promptTokens);
   }
 }

@@ -1,8 +1,8 @@
 /** Gives executions their KV blocks and finds what earlier ones left behind. */
 
 import { assert } from '../assert.js';
-import { type BlockList, BlockPool } from './blocks.js';
-import { type Execution, NO_BLOCKS } from './execution.js';
+import { BlockPool, type Hits } from './blocks.js';
+import type { Execution } from './execution.js';
 import type { EngineOptions } from './options.js';
 
 export class KvCache {
@@ -10,7 +10,6 @@ export class KvCache {
   readonly #blockSize: number;
   readonly #maxModelLen: number;
   readonly #caching: boolean;
-  readonly #buffers: Int32Array[] = [];
 
   constructor(options: EngineOptions) {
     this.pool = new BlockPool(options.numGpuBlocks);
@@ -19,16 +18,12 @@ export class KvCache {
     this.#caching = options.enablePrefixCaching;
   }
 
-  /** Fills `hits` with the remembered blocks that begin `execution`; never its last token's block. */
-  lookup(execution: Execution, hits: BlockList): void {
-    hits.length = 0;
-    if (!this.#caching) return;
-    const most = Math.floor((execution.tokens - 1) / this.#blockSize);
-    const { prompt, outputLo, outputHi } = execution;
-    const inPrompt = Math.min(most, execution.promptBlocks(this.#blockSize));
-    execution.hashUpTo(most, this.#blockSize);
-    const found = this.pool.findRun(prompt.lo, prompt.hi, inPrompt, hits);
-    if (found === inPrompt) this.pool.findRun(outputLo, outputHi, most - inPrompt, hits);
+  /** Fills `hits` with the remembered blocks that begin `execution`, never its last token's; their tokens. */
+  lookup({ chain, tokens }: Execution, hits: Hits): number {
+    if (!this.#caching) return 0;
+    const most = Math.floor((tokens - 1) / this.#blockSize);
+    chain.hashUpTo(most, this.#blockSize);
+    return this.pool.find(chain, most, hits) * this.#blockSize;
   }
 
   /** Blocks for `tokens` more of a running execution; false, and nothing changed, when they do not fit. */
@@ -43,54 +38,33 @@ export class KvCache {
   }
 
   /** As {@link grow} for one that holds nothing yet, but for hits: its whole known length must fit first. */
-  admit(execution: Execution, tokens: number, hits: BlockList): boolean {
-    assert(execution.blocks.length === 0, `${execution.id} holds blocks before its admission`);
-    const revived = this.pool.freeAmong(hits);
-    const cached = hits.length * this.#blockSize;
-    const whole = this.#blocksFor(Math.min(execution.tokens, this.#maxModelLen)) - hits.length;
-    if (whole + revived > this.pool.free) return false;
-    const upTo = Math.min(cached + tokens, this.#maxModelLen);
+  admit(execution: Execution, tokens: number, hits: Hits): boolean {
     const { blocks } = execution;
-    blocks.ids = this.#buffer(this.#blocksFor(Math.min(execution.most, this.#maxModelLen)));
+    assert(blocks.length === 0, `${execution.id} holds blocks before its admission`);
+    const shared = hits.ends.at(-1) ?? 0;
+    const whole = this.#blocksFor(Math.min(execution.tokens, this.#maxModelLen)) - shared;
+    if (whole + this.pool.freeAmong(hits) > this.pool.free) return false;
+    const upTo = Math.min(shared * this.#blockSize + tokens, this.#maxModelLen);
     this.pool.share(hits, blocks);
-    execution.hashedBlocks = hits.length;
-    this.#extend(execution, this.#blocksFor(upTo) - hits.length, upTo);
+    this.#extend(execution, this.#blocksFor(upTo) - shared, upTo);
     return true;
   }
 
   /** Lets the full blocks among the first `tokens` be found by others. */
-  remember(execution: Execution, tokens: number): void {
-    if (!this.#caching) return;
-    const from = execution.hashedBlocks;
-    if (tokens < (from + 1) * this.#blockSize) return;
+  remember({ blocks, chain }: Execution, tokens: number): void {
+    if (!this.#caching || tokens < (blocks.remembered + 1) * this.#blockSize) return;
     const full = Math.floor(tokens / this.#blockSize);
-    execution.hashUpTo(full, this.#blockSize);
-    const { prompt, blocks, outputLo, outputHi } = execution;
-    const inPrompt = execution.promptBlocks(this.#blockSize);
-    this.pool.rememberRun(blocks, from, Math.min(full, inPrompt), prompt.lo, prompt.hi, 0);
-    this.pool.rememberRun(blocks, Math.max(from, inPrompt), full, outputLo, outputHi, inPrompt);
-    execution.hashedBlocks = full;
+    chain.hashUpTo(full, this.#blockSize);
+    this.pool.remember(blocks, chain, full);
   }
 
   /** Takes all its blocks back; what they remember stays until they are taken again. */
   release(execution: Execution): void {
-    const { blocks } = execution;
-    this.pool.release(blocks);
-    blocks.length = 0;
-    if (blocks.ids.length > 0) this.#buffers.push(blocks.ids);
-    blocks.ids = NO_BLOCKS;
-    execution.hashedBlocks = 0;
-  }
-
-  /** At least `size` long: one that was let go, or a new one; there are never more than executions at once. */
-  #buffer(size: number): Int32Array {
-    const last = this.#buffers.pop();
-    if (last !== undefined && last.length >= size) return last;
-    return new Int32Array(2 ** Math.ceil(Math.log2(size)));
+    this.pool.release(execution.blocks);
   }
 
   #extend(execution: Execution, missing: number, upTo: number): void {
-    if (missing > 0) this.pool.takeInto(execution.blocks, missing);
+    if (missing > 0) this.pool.take(execution.blocks, missing);
     this.remember(execution, Math.min(upTo, execution.tokens));
   }
 

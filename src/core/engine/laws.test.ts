@@ -10,6 +10,7 @@ import type { Execution } from './execution.js';
 import type { EngineOptions } from './options.js';
 import { linearCost } from './profiles.js';
 import type { Step } from './step.js';
+import type { Stretch } from './stretch.js';
 import { Prompt } from './tokens.js';
 import { type TraceEvent, traceLine } from './trace.js';
 
@@ -71,12 +72,17 @@ class Watch {
 
   #blocksBalance(): void {
     const { pool } = this.#engine().scheduler.kv;
-    const held = new Set<number>();
-    for (const execution of this.#live) {
-      const { ids, length } = execution.blocks;
-      for (const block of ids.subarray(0, length)) held.add(block);
+    const users = new Map<Stretch, number>();
+    let held = 0;
+    for (const { blocks } of this.#live) {
+      held += blocks.length - blocks.remembered;
+      for (const stretch of blocks.parts()) {
+        if (!users.has(stretch)) held += stretch.length;
+        users.set(stretch, (users.get(stretch) ?? 0) + 1);
+      }
     }
-    assert.equal(pool.free + held.size, pool.usable, 'blocks are lost or held twice');
+    assert.equal(pool.free + held, pool.usable, 'blocks are lost or held twice');
+    for (const [stretch, count] of users) assert.equal(stretch.users, count, 'a stretch miscounts its users');
   }
 
   #tokensBalance(): void {

@@ -1,7 +1,7 @@
 /** vLLM's scheduler as a state machine without time: what runs next, what a finished step changes. */
 
 import { assert } from '../assert.js';
-import type { BlockList } from './blocks.js';
+import type { Hits } from './blocks.js';
 import type { Execution, FinishReason } from './execution.js';
 import { KvCache } from './kv-cache.js';
 import type { EngineOptions } from './options.js';
@@ -17,7 +17,7 @@ export class Scheduler {
   readonly #waiting: Waiting;
   /** In order of admission. */
   readonly #running: Execution[] = [];
-  readonly #hits: BlockList;
+  readonly #hits: Hits = { stretches: [], ends: [] };
   #steps = 0;
   #budget = 0;
   #position = 0;
@@ -26,7 +26,6 @@ export class Scheduler {
   constructor(options: EngineOptions) {
     this.#options = options;
     this.kv = new KvCache(options);
-    this.#hits = { ids: new Int32Array(Math.ceil(options.maxModelLen / options.blockSize)), length: 0 };
     this.#waiting = new Waiting(options.schedulingPolicy);
   }
 
@@ -140,8 +139,7 @@ export class Scheduler {
       if (execution === undefined) break;
       // A preemption in a step that was issued beside another one is followed by waiting for that other one.
       assert(execution.inFlight === 0, `${execution.id} comes back while a step of its is in flight`);
-      this.kv.lookup(execution, this.#hits);
-      const cached = this.#hits.length * this.#options.blockSize;
+      const cached = this.kv.lookup(execution, this.#hits);
       const tokens = Math.min(execution.tokens - cached, this.#budget);
       if (!this.kv.admit(execution, tokens, this.#hits)) break;
       this.#waiting.remove(execution);

@@ -16,10 +16,8 @@ function spelled(segments: Segments): string[] {
 
 function hashes(prompt: Prompt, blockSize: number): string[] {
   const count = Math.floor(prompt.length / blockSize);
-  // In two parts, as a lookup and a longer one after it do.
-  prompt.hashUpTo(count >> 1, blockSize);
-  prompt.hashUpTo(count, blockSize);
-  return Array.from(prompt.lo, (lo, index) => `${lo}/${prompt.hi[index]}`);
+  prompt.hash(blockSize);
+  return Array.from({ length: count }, (_, at) => `${prompt.lo(at)}/${prompt.hi(at)}`);
 }
 
 test('prompts share block hashes exactly as far as their segments agree', () => {
@@ -59,11 +57,10 @@ test('a prompt that repeats an earlier prompt and its output finds the blocks of
   );
   execution.outputTokens = 7;
   const later = new Prompt(new IdTokens([1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13]));
-  execution.hashUpTo(3, 4);
-  const own = [
-    `${execution.prompt.lo[0]}/${execution.prompt.hi[0]}`,
-    ...execution.outputLo.map((lo, index) => `${lo}/${execution.outputHi[index]}`),
-  ];
+  // In two parts, as a lookup and a longer one after it do.
+  execution.chain.hashUpTo(1, 4);
+  execution.chain.hashUpTo(3, 4);
+  const own = [0, 1, 2].map((at) => `${execution.chain.lo(at)}/${execution.chain.hi(at)}`);
   assert.deepEqual(own, hashes(later, 4));
 });
 
@@ -72,8 +69,8 @@ test('outputs of unknown tokens are never equal to one another', () => {
   const seen = ['a', 'b'].map((id) => {
     const execution = new Execution({ id, prompt, maxTokens: 8 }, 0);
     execution.outputTokens = 8;
-    execution.hashUpTo(2, 4);
-    return execution.outputLo[0];
+    execution.chain.hashUpTo(2, 4);
+    return execution.chain.lo(1);
   });
   assert.notEqual(seen[0], seen[1]);
 });

@@ -2,6 +2,12 @@
 
 import { assert } from '../assert.js';
 
+/** Tells every 32-bit number apart from every other. */
+function scramble(value: number): number {
+  const product = Math.imul(value, 0xc2b2ae35);
+  return product ^ (product >>> 16);
+}
+
 /** Two 32-bit lanes folded over numbers; together the name of a block and of everything before it. */
 export class Digest {
   lo = 0;
@@ -15,17 +21,8 @@ export class Digest {
   fold(value: number): void {
     let lo = Math.imul(this.lo ^ value, 0x85ebca6b);
     lo ^= lo >>> 13;
-    let hi = Math.imul(this.hi ^ (value + lo), 0xc2b2ae35);
-    hi ^= hi >>> 16;
+    const hi = scramble(this.hi ^ (value + lo));
     this.lo = Math.imul(lo ^ hi, 0x27d4eb2f) ^ (lo >>> 15);
-    this.hi = hi;
-  }
-
-  /** Folds "and so on": neighbouring blocks get neighbouring `lo`s, which a table indexed by it walks quickly. */
-  continue(): void {
-    this.lo = (this.lo + 1) | 0;
-    let hi = Math.imul(this.hi ^ 0x5bd1e995, 0xc2b2ae35);
-    hi ^= hi >>> 16;
     this.hi = hi;
   }
 }
@@ -94,18 +91,17 @@ export class IdTokens implements Tokens {
 }
 
 const digest = new Digest();
-const NO_HASHES = new Int32Array(0);
 
 /** A prompt with its block hashes, computed once and shared by every execution of the same prompt. */
 export class Prompt {
   readonly tokens: Tokens;
   readonly length: number;
-  /** The hashes of its full blocks, as far as {@link hashUpTo} was asked for them. */
-  lo: Int32Array = NO_HASHES;
-  hi: Int32Array = NO_HASHES;
   readonly #salt: number;
   #blockSize = 0;
-  #known = 0;
+  // Runs of blocks each of which is told by the one before it: where they begin, and the hashes there.
+  readonly #starts: number[] = [];
+  readonly #lo: number[] = [];
+  readonly #hi: number[] = [];
 
   /** `salt` keeps equal prompts of different salts apart (vLLM's `cache_salt`). */
   constructor(tokens: Tokens, salt = 0) {
@@ -124,30 +120,46 @@ export class Prompt {
     into.fold(this.#salt);
   }
 
-  /** Makes `lo` and `hi` hold the hashes of the first `count` full blocks. */
-  hashUpTo(count: number, blockSize: number): void {
-    if (count <= this.#known) return;
-    assert(this.#blockSize === 0 || this.#blockSize === blockSize, 'a prompt belongs to one block size');
-    if (this.#blockSize === 0) {
-      this.#blockSize = blockSize;
-      this.lo = new Int32Array(Math.floor(this.length / blockSize));
-      this.hi = new Int32Array(this.lo.length);
+  /** Makes the hashes of all its full blocks known. */
+  hash(blockSize: number): void {
+    if (this.#blockSize === blockSize) return;
+    assert(this.#blockSize === 0, 'a prompt belongs to one block size');
+    this.#blockSize = blockSize;
+    const count = Math.floor(this.length / blockSize);
+    this.root(digest);
+    for (let block = 0; block < count; ) {
+      const end = (block + 1) * blockSize;
+      this.tokens.fold(digest, end - blockSize, end);
+      this.#starts.push(block);
+      this.#lo.push(digest.lo);
+      this.#hi.push(digest.hi);
+      block = Math.floor(this.tokens.runEnd(end - 1) / blockSize);
+      digest.set(this.lo(block - 1), this.hi(block - 1));
     }
-    assert(count <= this.lo.length, `${count} of ${this.lo.length} full blocks`);
-    const { lo, hi } = this;
-    const known = this.#known;
-    if (known === 0) this.root(digest);
-    else digest.set(lo[known - 1] as number, hi[known - 1] as number);
-    for (let block = known, runEnd = 0; block < count; block += 1) {
-      const start = block * blockSize;
-      const end = start + blockSize;
-      // A block in the same run as the token before it is told by that alone.
-      if (start > runEnd) runEnd = this.tokens.runEnd(start - 1);
-      if (start > 0 && end <= runEnd) digest.continue();
-      else this.tokens.fold(digest, start, end);
-      lo[block] = digest.lo;
-      hi[block] = digest.hi;
+  }
+
+  /** One lane of the hash of the full block at `at`, once {@link hash} was called. */
+  lo(at: number): number {
+    const run = this.#runOf(at);
+    return ((this.#lo[run] as number) + at - (this.#starts[run] as number)) | 0;
+  }
+
+  /** The other lane. */
+  hi(at: number): number {
+    const run = this.#runOf(at);
+    const first = this.#hi[run] as number;
+    const after = at - (this.#starts[run] as number);
+    return after === 0 ? first : scramble(first + Math.imul(after, 0x9e3779b1));
+  }
+
+  #runOf(at: number): number {
+    const starts = this.#starts;
+    let [low, high] = [0, starts.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((starts[middle] as number) <= at) low = middle;
+      else high = middle - 1;
     }
-    this.#known = count;
+    return low;
   }
 }
