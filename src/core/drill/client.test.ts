@@ -8,10 +8,11 @@ import { backoffMs, Client } from './client.js';
 import { CLIENTS } from './clients.js';
 import { type ClientKind, PUBLISHED_CLIENT } from './plan.js';
 import type { AttemptRecord, CallRecord } from './record.js';
-import type { AttemptListener } from './target.js';
+import type { AttemptListener, AttemptRequest } from './target.js';
 
 function scene(kind: Partial<ClientKind>, seed = 1) {
   const clock = new VirtualClock();
+  const requests: AttemptRequest[] = [];
   const listeners: AttemptListener[] = [];
   const attempts: AttemptRecord[] = [];
   const calls: CallRecord[] = [];
@@ -30,7 +31,8 @@ function scene(kind: Partial<ClientKind>, seed = 1) {
       clock,
       seed,
       target: {
-        send: (_, listener) => {
+        send: (request, listener) => {
+          requests.push(request);
           listeners.push(listener);
           return () => (left += 1);
         },
@@ -40,7 +42,7 @@ function scene(kind: Partial<ClientKind>, seed = 1) {
     },
   );
   client.start();
-  return { clock, listeners, attempts, calls, left: () => left };
+  return { client, clock, requests, listeners, attempts, calls, left: () => left };
 }
 
 test('an unanswered client makes four attempts of 120 s with 0.25 to 3 s between them, then gives up', () => {
@@ -109,6 +111,7 @@ test('a refusal is retried by those who do, at the time told where it is obeyed,
   assert.equal(sentAgainAt({ obeysRetryAfterSeconds: 4 }), 700);
   assert.equal(sentAgainAt({ retriesRefusals: false }), undefined);
   assert.equal(sentAgainAt({}, false), undefined);
+  assert.equal(sentAgainAt({ obeysShouldRetry: false }, false), 700);
 });
 
 test('the back-offs of the official SDKs and of agents are the observed ones', () => {
@@ -138,4 +141,62 @@ test('two clients of one seed draw their own waits, whatever the other does', ()
     return (attempts[1]?.sentMs ?? 0) - (attempts[0]?.leftMs ?? 0);
   };
   assert.ok(Math.abs(gap(true) - gap(false)) < 1e-6);
+});
+
+test('headers end a timer on the first byte and feed one on silence, but are no first byte', () => {
+  const ended = (timer: ClientKind['timer']): AttemptRecord | undefined => {
+    const { clock, listeners, attempts } = scene({ timer, retries: 0, deadlineSeconds: 10 });
+    clock.after(8_000, () => listeners[0]?.alive());
+    clock.after(40_000, () => listeners[0]?.answered());
+    while (clock.step());
+    return attempts[0];
+  };
+  assert.deepEqual(
+    (['whole', 'silence', 'first-byte'] as const).map((timer) => ended(timer)?.leftMs),
+    [10_000, 18_000, 40_000],
+  );
+  assert.equal(ended('silence')?.firstByteMs, undefined);
+});
+
+test('what the server told of an attempt is in its record, and of that attempt alone', () => {
+  const { clock, listeners, attempts } = scene({ retries: 1, backoff: { kind: 'list', ms: [5] } });
+  listeners[0]?.told({ reason: 'refused_budget' });
+  listeners[0]?.refused(429);
+  clock.runUntil(10);
+  listeners[1]?.told({ execution: 'e-1' });
+  listeners[1]?.told({ outcome: 'attached' });
+  listeners[1]?.answered();
+  listeners[1]?.told({ execution: 'e-2' });
+  assert.deepEqual(
+    attempts.map(({ reason, execution, outcome }) => [reason, execution, outcome]),
+    [
+      ['refused_budget', undefined, undefined],
+      [undefined, 'e-1', 'attached'],
+    ],
+  );
+});
+
+test('a retry is due when its back-off is over, a first attempt when it was planned', () => {
+  const { clock, requests } = scene({
+    backoff: { kind: 'list', ms: [700] },
+    retries: 1,
+    deadlineSeconds: 10,
+  });
+  while (clock.step());
+  assert.deepEqual(
+    requests.map(({ dueMs }) => dueMs),
+    [0, 10_700],
+  );
+});
+
+test('a client that is stopped leaves its attempt or gives up its back-off, and is heard of no more', () => {
+  const waiting = scene({});
+  waiting.client.stop();
+  assert.deepEqual([waiting.attempts[0]?.ending, waiting.left(), waiting.calls.length], ['stopped', 1, 0]);
+  const backingOff = scene({});
+  backingOff.listeners[0]?.broken();
+  backingOff.client.stop();
+  for (const { clock } of [waiting, backingOff]) while (clock.step());
+  assert.deepEqual([waiting.requests.length, backingOff.requests.length], [1, 1]);
+  assert.equal(backingOff.attempts.length, 1);
 });

@@ -4,7 +4,7 @@ import { Random } from '../chance/random.js';
 import { type Cancel, type Clock, RANK } from '../time/clock.js';
 import type { Backoff, PlannedCall } from './plan.js';
 import type { AttemptRecord, CallRecord } from './record.js';
-import type { AttemptListener, Leave, Target } from './target.js';
+import type { AttemptListener, Leave, Target, Told } from './target.js';
 
 /** Statuses that every kind of client tries again. */
 const RETRIED = new Set([408, 409, 429]);
@@ -24,7 +24,9 @@ export class Client implements AttemptListener {
   /** Its own chance, drawn only when it backs off, so that no policy changes another call's draws. */
   #random: Random | undefined;
   #attempt = 0;
+  #dueAt: number;
   #sentAt = 0;
+  #told: Told = {};
   #firstByteAt: number | undefined;
   #leave: Leave | undefined;
   #timer: Cancel | undefined;
@@ -33,6 +35,7 @@ export class Client implements AttemptListener {
   constructor(call: PlannedCall, parts: ClientParts) {
     this.#call = call;
     this.#parts = parts;
+    this.#dueAt = call.atMs;
   }
 
   /** Sends the first attempt now. */
@@ -40,9 +43,29 @@ export class Client implements AttemptListener {
     this.#send();
   }
 
+  /** Leaves at once, for good: the run is over, the call stays open. */
+  stop(): void {
+    if (this.#over) {
+      this.#timer?.();
+      return;
+    }
+    const leave = this.#leave;
+    this.#end('stopped', undefined);
+    leave?.();
+  }
+
+  told(told: Told): void {
+    if (!this.#over) this.#told = { ...this.#told, ...told };
+  }
+
   bytes(): void {
     if (this.#over) return;
     this.#firstByteAt ??= this.#parts.clock.now();
+    this.alive();
+  }
+
+  alive(): void {
+    if (this.#over) return;
     const { timer } = this.#call.client;
     if (timer === 'first-byte') this.#timer?.();
     else if (timer === 'silence') this.#arm();
@@ -61,7 +84,8 @@ export class Client implements AttemptListener {
     const obeys = this.#call.client.obeysRetryAfterSeconds * 1_000;
     const told = retryAfterMs !== undefined && retryAfterMs <= obeys ? retryAfterMs : undefined;
     const retried = this.#call.client.retriesRefusals && (RETRIED.has(status) || status >= 500);
-    if (retried && mayRetry !== false) this.#retry(told);
+    const sentAway = this.#call.client.obeysShouldRetry && mayRetry === false;
+    if (retried && !sentAway) this.#retry(told);
     else this.#finish(false);
   }
 
@@ -75,8 +99,11 @@ export class Client implements AttemptListener {
     this.#over = false;
     this.#sentAt = this.#parts.clock.now();
     this.#firstByteAt = undefined;
+    this.#told = {};
     this.#arm();
-    this.#leave = this.#parts.target.send({ call: this.#call, ordinal: this.#attempt }, this);
+    const request = { call: this.#call, ordinal: this.#attempt, dueMs: this.#dueAt };
+    const leave = this.#parts.target.send(request, this);
+    if (!this.#over) this.#leave = leave;
   }
 
   #arm(): void {
@@ -98,7 +125,8 @@ export class Client implements AttemptListener {
     this.#random ??= new Random(this.#parts.seed, `back-off/${this.#call.index}`);
     const waitMs = toldMs ?? backoffMs(client.backoff, this.#attempt, this.#random);
     this.#attempt += 1;
-    this.#parts.clock.after(waitMs, () => this.#send(), RANK.retry);
+    this.#dueAt = this.#parts.clock.now() + waitMs;
+    this.#timer = this.#parts.clock.after(waitMs, () => this.#send(), RANK.retry);
   }
 
   #end(ending: AttemptRecord['ending'], status: number | undefined): void {
@@ -114,6 +142,7 @@ export class Client implements AttemptListener {
       leftMs: this.#parts.clock.now(),
       ending,
       status,
+      ...this.#told,
     });
   }
 

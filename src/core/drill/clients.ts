@@ -77,6 +77,7 @@ export const CLIENTS: Readonly<Record<string, ClientKind>> = {
   }),
   // August 2026: 100 s an attempt; the first retry's wait comes out negative, so it is immediate.
   'openai-dotnet': kind('openai-dotnet', 'OpenAI/NET', {
+    obeysShouldRetry: false,
     deadlineSeconds: 100,
     retries: 3,
     backoff: { kind: 'list', ms: [0, 800, 1_600] },
@@ -84,6 +85,7 @@ export const CLIENTS: Readonly<Record<string, ClientKind>> = {
   }),
   // 7.0.173: no jitter, nothing in its headers that changes.
   'ai-sdk': kind('ai-sdk', 'ai/7.0.173', {
+    obeysShouldRetry: false,
     deadlineSeconds: 300,
     timer: 'silence',
     retries: 2,
@@ -92,6 +94,7 @@ export const CLIENTS: Readonly<Record<string, ClientKind>> = {
   }),
   // 1.5.8: its own loop around the SDK, so the SDK's count stays 0; waits are 1000 · 2ⁿ ms × U(1, 2), uncapped.
   'langchain-js': kind('langchain-js', 'langchainjs-openai/1.5.8', {
+    obeysShouldRetry: false,
     deadlineSeconds: 300,
     timer: 'first-byte',
     retries: 6,
@@ -99,6 +102,7 @@ export const CLIENTS: Readonly<Record<string, ClientKind>> = {
   }),
   // 0.171.0: 5 attempts inside each of 6 streams; never sends a count or a key of the call.
   codex: kind('codex', 'codex_exec/0.171.0', {
+    obeysShouldRetry: false,
     deadlineSeconds: 300,
     timer: 'silence',
     retries: 29,
@@ -107,6 +111,7 @@ export const CLIENTS: Readonly<Record<string, ClientKind>> = {
   }),
   // 0.15.10: 4 attempts of its SDK inside each of 7 outer tries, whose gaps were seen.
   'qwen-code': kind('qwen-code', 'QwenCode/0.15.10', {
+    obeysShouldRetry: false,
     deadlineSeconds: 300,
     timer: 'first-byte',
     retries: 27,
@@ -115,6 +120,7 @@ export const CLIENTS: Readonly<Record<string, ClientKind>> = {
   }),
   // 1.18.33: gaps as seen on its main call.
   opencode: kind('opencode', 'opencode/1.18.33', {
+    obeysShouldRetry: false,
     deadlineSeconds: 300,
     timer: 'silence',
     retries: 5,

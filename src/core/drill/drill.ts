@@ -1,6 +1,6 @@
 /** Runs a plan's calls, open loop: each is sent at its planned moment, whatever became of the others. */
 
-import type { Clock } from '../time/clock.js';
+import type { Cancel, Clock } from '../time/clock.js';
 import { Client } from './client.js';
 import type { PlannedCall } from './plan.js';
 import type { AttemptRecord, CallRecord } from './record.js';
@@ -10,7 +10,7 @@ export interface DrillParts {
   readonly clock: Clock;
   readonly target: Target;
   readonly seed: number;
-  /** When each attempt went out; it has not ended yet. */
+  /** Hears of each attempt and each call when it has ended. */
   readonly attemptEnded?: (attempt: AttemptRecord) => void;
   readonly callEnded?: (call: CallRecord) => void;
 }
@@ -20,7 +20,10 @@ export class Drill {
   readonly calls: CallRecord[] = [];
   readonly #planned: readonly PlannedCall[];
   readonly #parts: DrillParts;
+  /** Clients whose call has not ended. */
+  readonly #live = new Set<Client>();
   #next = 0;
+  #timer: Cancel | undefined;
 
   /** `planned` in order of arrival; the clock stands at the start of the run. */
   constructor(planned: readonly PlannedCall[], parts: DrillParts) {
@@ -33,8 +36,25 @@ export class Drill {
     return this.calls.length === this.#planned.length;
   }
 
+  /** Calls that have been sent and not ended. */
+  get waiting(): number {
+    return this.#live.size;
+  }
+
+  /** Calls sent so far. */
+  get sent(): number {
+    return this.#next;
+  }
+
   start(): void {
     this.#await();
+  }
+
+  /** Sends nothing more and closes every connection; what has not ended stays open. */
+  stop(): void {
+    this.#timer?.();
+    for (const client of this.#live) client.stop();
+    this.#live.clear();
   }
 
   /** One timer at a time: a plan of a million calls holds one. */
@@ -42,7 +62,7 @@ export class Drill {
     const call = this.#planned[this.#next];
     if (call === undefined) return;
     const { clock } = this.#parts;
-    clock.after(Math.max(0, call.atMs - clock.now()), () => {
+    this.#timer = clock.after(Math.max(0, call.atMs - clock.now()), () => {
       this.#next += 1;
       this.#await();
       this.#send(call);
@@ -61,9 +81,11 @@ export class Drill {
       },
       callEnded: (ended) => {
         this.calls.push(ended);
+        this.#live.delete(client);
         callEnded?.(ended);
       },
     });
+    this.#live.add(client);
     client.start();
   }
 }

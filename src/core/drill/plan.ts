@@ -66,6 +66,8 @@ export interface ClientKind {
   readonly obeysRetryAfterSeconds: number;
   /** Asks again after a refusal (408, 409, 429, any 5xx), not only after a timeout or a broken connection. */
   readonly retriesRefusals: boolean;
+  /** Does not ask again where the server says that no later attempt can make it (`x-should-retry: false`). */
+  readonly obeysShouldRetry: boolean;
   /** vLLM's `priority` of its calls; smaller is more urgent. */
   readonly priority: number;
 }
@@ -108,6 +110,7 @@ export const PUBLISHED_CLIENT: ClientKind = {
   stream: false,
   obeysRetryAfterSeconds: 0,
   retriesRefusals: true,
+  obeysShouldRetry: true,
   priority: 0,
 };
 

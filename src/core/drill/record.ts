@@ -1,9 +1,12 @@
 /** What a drill writes down: one record an attempt, one a call; times in milliseconds from the start of the run. */
 
-/** How an attempt ended for its client. */
-export type AttemptEnding = 'delivered' | 'timed_out' | 'refused' | 'broken';
+import type { Told } from './target.js';
 
-export interface AttemptRecord {
+/** How an attempt ended for its client; `stopped`: the run was stopped while it waited. */
+export type AttemptEnding = 'delivered' | 'timed_out' | 'refused' | 'broken' | 'stopped';
+
+/** With what the server told of it, where it told anything. */
+export interface AttemptRecord extends Told {
   readonly call: number;
   /** From 0. */
   readonly attempt: number;

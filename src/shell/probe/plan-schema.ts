@@ -54,6 +54,7 @@ export const CLIENT = z.strictObject({
   stream: z.boolean().optional(),
   obeysRetryAfterSeconds: z.number().min(0).max(86_400).optional(),
   retriesRefusals: z.boolean().optional(),
+  obeysShouldRetry: z.boolean().optional(),
   priority: z.number().int().optional(),
 });
 
