@@ -43,7 +43,7 @@ test('no command at all is answered with the overview on stderr and 2', async ()
 });
 
 test('every command has its help, with an example, wherever it is asked for', async () => {
-  for (const command of ['serve', 'twin', 'calibrate']) {
+  for (const command of ['serve', 'twin', 'calibrate', 'pulse']) {
     const asked = [
       [command, '--help'],
       [command, '--port', '1', '-h'],

@@ -4,11 +4,12 @@ import { EXIT, type ExitCode, UserError } from '../shared/errors.js';
 import { nearest, shown } from '../shared/options.js';
 import { CALIBRATE } from './calibrate.js';
 import { asksForHelp, type Command, helpOf, type World } from './command.js';
+import { PULSE } from './pulse.js';
 import { SERVE } from './serve.js';
 import { TRIAL } from './trial.js';
 import { TWIN } from './twin.js';
 
-const COMMANDS: readonly Command[] = [SERVE, TWIN, TRIAL, CALIBRATE];
+const COMMANDS: readonly Command[] = [SERVE, TWIN, TRIAL, CALIBRATE, PULSE];
 
 function overview(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));
