@@ -154,6 +154,7 @@ export class Client implements AttemptListener {
       plannedMs: this.#call.atMs,
       endedMs: now,
       attempts: this.#attempt + 1,
+      client: this.#call.client.name,
       delivered,
     });
   }

@@ -26,6 +26,8 @@ export interface CallRecord {
   readonly plannedMs: number;
   readonly endedMs: number;
   readonly attempts: number;
+  /** Its kind of client, by the name that the plan gives it. */
+  readonly client?: string;
   /** Its client has the whole answer. */
   readonly delivered: boolean;
 }

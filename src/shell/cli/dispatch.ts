@@ -5,11 +5,12 @@ import { nearest, shown } from '../shared/options.js';
 import { CALIBRATE } from './calibrate.js';
 import { asksForHelp, type Command, helpOf, type World } from './command.js';
 import { PULSE } from './pulse.js';
+import { REPORT } from './report.js';
 import { SERVE } from './serve.js';
 import { TRIAL } from './trial.js';
 import { TWIN } from './twin.js';
 
-const COMMANDS: readonly Command[] = [SERVE, TWIN, TRIAL, CALIBRATE, PULSE];
+const COMMANDS: readonly Command[] = [SERVE, TWIN, TRIAL, CALIBRATE, PULSE, REPORT];
 
 function overview(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));

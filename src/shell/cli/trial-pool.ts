@@ -2,6 +2,7 @@
 
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import type { RunRecord } from '../../core/drill/run.js';
 import type { Changes, RunSummary } from '../../core/trial/scenario.js';
 
 export interface TrialTask {
@@ -10,14 +11,22 @@ export interface TrialTask {
   readonly changes?: Changes | undefined;
   /** A directory to write the whole record into. */
   readonly recordIn?: string | undefined;
+  /** Hand the whole record back: a run of thousands of calls is some megabytes. */
+  readonly keep?: boolean | undefined;
+}
+
+export interface TrialAnswer {
+  readonly summary: RunSummary;
+  /** Where it was asked for. */
+  readonly record: RunRecord | undefined;
 }
 
 /** Runs all; `done` hears how many have ended. The first failure ends the rest. */
 export async function playAll(
   tasks: readonly TrialTask[],
   done: (count: number) => void,
-): Promise<readonly RunSummary[]> {
-  const results: RunSummary[] = [];
+): Promise<readonly TrialAnswer[]> {
+  const results: TrialAnswer[] = [];
   let [next, ended] = [0, 0];
   const serve = async (): Promise<void> => {
     const worker = new Worker(new URL('./trial-worker.js', import.meta.url));
@@ -40,15 +49,15 @@ export async function playAll(
   return results;
 }
 
-function answerOf(worker: Worker, task: TrialTask): Promise<RunSummary> {
+function answerOf(worker: Worker, task: TrialTask): Promise<TrialAnswer> {
   return new Promise((resolve, reject) => {
     const quiet = (): void => {
       worker.off('message', heard);
       worker.off('error', failed);
     };
-    const heard = (summary: RunSummary): void => {
+    const heard = (answer: TrialAnswer): void => {
       quiet();
-      resolve(summary);
+      resolve(answer);
     };
     const failed = (error: Error): void => {
       quiet();

@@ -118,7 +118,8 @@ function list({ out }: World): ExitCode {
 }
 
 async function play(tasks: readonly TrialTask[], world: World): Promise<readonly RunSummary[]> {
-  return playAll(tasks, progress(world, tasks.length, 'runs'));
+  const answers = await playAll(tasks, progress(world, tasks.length, 'runs'));
+  return answers.map(({ summary }) => summary);
 }
 
 function tasksOf(name: string, { seeds, changes, recordIn }: Asked): TrialTask[] {

@@ -57,7 +57,8 @@ function lineOf(document: Document, lines: LineCounter, path: readonly (string |
   return '';
 }
 
-function planOf(read: z.infer<typeof PLAN>): Plan {
+/** What a plan file leaves out is the published plan's. */
+export function planOf(read: z.infer<typeof PLAN>): Plan {
   const { workload, clients, ...rest } = defined(read);
   return {
     ...PUBLISHED_PLAN,

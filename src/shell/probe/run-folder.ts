@@ -13,7 +13,7 @@ import { errorText } from '../shared/log.js';
 const LINES_AT_ONCE = 10_000;
 
 /** Columns of `series.csv`; one that no sample has is left out. */
-const COLUMNS = Object.keys({
+export const SAMPLE_COLUMNS = Object.keys({
   atMs: true,
   running: true,
   waiting: true,
@@ -76,7 +76,7 @@ function* jsonLines<Item extends object>(
 }
 
 function* table(samples: readonly Sample[]): Iterable<string> {
-  const columns = COLUMNS.filter((column) => samples.some((sample) => sample[column] !== undefined));
+  const columns = SAMPLE_COLUMNS.filter((column) => samples.some((sample) => sample[column] !== undefined));
   yield `${columns.join(',')}\n`;
   for (const sample of samples) yield `${columns.map((column) => sample[column] ?? '').join(',')}\n`;
 }

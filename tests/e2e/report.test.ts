@@ -1,0 +1,110 @@
+/** `holdfast report` as a command: from recorded runs to a page, and what it refuses. */
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { readMarkup } from '../support/xml.js';
+
+const MAIN = fileURLToPath(new URL('../../src/shell/cli/main.js', import.meta.url));
+
+const PLAN = `stages:
+  - { name: base, rate: { capacity: 0.6 }, seconds: 60 }
+  - { name: pulse, rate: { capacity: 2 }, seconds: 60 }
+  - { name: hold, rate: { capacity: 0.4 }, seconds: 180 }
+`;
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function holdfast(...args: string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [MAIN, ...args], { timeout: 120_000 }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+/** A folder with a plan, and runs recorded of it. */
+async function withRuns(
+  scenarios: readonly string[],
+  seeds: number,
+  use: (directory: string, plan: string) => Promise<void>,
+): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'holdfast-report-'));
+  try {
+    const plan = join(directory, 'plan.yaml');
+    await writeFile(plan, PLAN);
+    for (const scenario of scenarios) {
+      const args = ['--scenario', scenario, '--plan', plan, '--seeds', String(seeds), '--record', directory];
+      const { code, stderr } = await holdfast('trial', ...args);
+      assert.equal(code, 0, stderr);
+    }
+    await use(directory, plan);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+test('a recorded run becomes the page that lies beside its record', async () => {
+  await withRuns(['coalesce'], 1, async (directory) => {
+    const folder = join(directory, 'coalesce-seed-1');
+    const beside = await readFile(join(folder, 'report.html'), 'utf8');
+    const out = join(directory, 'page.html');
+    const { code, stdout, stderr } = await holdfast('report', folder, '--out', out);
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout, '');
+    assert.match(stderr, /page\.html/);
+    assert.equal(await readFile(out, 'utf8'), beside);
+    assert.deepEqual(readMarkup(beside).problems, []);
+  });
+});
+
+test('--json prints the numbers and writes no page unless asked', async () => {
+  await withRuns(['coalesce'], 1, async (directory) => {
+    const folder = join(directory, 'coalesce-seed-1');
+    await rm(join(folder, 'report.html'));
+    const { code, stdout } = await holdfast('report', folder, '--json');
+    assert.equal(code, 0);
+    const { runs } = JSON.parse(stdout) as {
+      runs: { stages: { calls: number; fates: Record<string, number> }[] }[];
+    };
+    const [stage] = runs[0]?.stages ?? [];
+    assert.equal(
+      Object.values(stage?.fates ?? {}).reduce((sum, count) => sum + count, 0),
+      stage?.calls,
+    );
+    await assert.rejects(readFile(join(folder, 'report.html')));
+  });
+});
+
+test('what is no run is refused in words, with exit code 2', async () => {
+  await withRuns(['coalesce'], 1, async (directory) => {
+    const folder = join(directory, 'coalesce-seed-1');
+    assert.match((await holdfast('report')).stderr, /takes .*DIR/);
+    assert.match((await holdfast('report', directory)).stderr, /cannot read the run: .*run\.json/);
+    await writeFile(join(folder, 'attempts.jsonl'), '{"call":0,\n');
+    const { code, stderr } = await holdfast('report', folder);
+    assert.equal(code, 2);
+    assert.match(stderr, /attempts\.jsonl, line 1: not JSON/);
+  });
+});
+
+test('a page that cannot be written is told so', async () => {
+  await withRuns(['coalesce'], 1, async (directory, plan) => {
+    const { code, stderr } = await holdfast(
+      'report',
+      join(directory, 'coalesce-seed-1'),
+      '--out',
+      join(plan, 'x.html'),
+    );
+    assert.equal(code, 1);
+    assert.match(stderr, /cannot write the report/);
+  });
+});
