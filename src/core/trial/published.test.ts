@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PUBLISHED_PLAN } from '../drill/plan.js';
 import { armOf } from './arms.js';
 import { pairedDifferences } from './comparison.js';
 import { FIGURES } from './figures.js';
@@ -63,4 +64,11 @@ test('a setting changes one option of the arm and leaves the others', () => {
   });
   assert.deepEqual([control.budget?.mode, control.budget?.ratio], ['strict', 0.2]);
   assert.equal(engine.maxNumSeqs, 64);
+});
+
+test('an arm without retries plays any plan without them', () => {
+  const retries = (arm: string): readonly number[] =>
+    settingsOf(arm, 1, { plan: PUBLISHED_PLAN }).plan.clients.map((kind) => kind.retries);
+  assert.deepEqual(retries('retries=off cancel=on'), [0]);
+  assert.deepEqual(retries('retries=on cancel=on'), [3]);
 });

@@ -4,7 +4,7 @@ import { outcomes, type StageOutcome } from '../drill/outcome.js';
 import { type Plan, PUBLISHED_PLAN } from '../drill/plan.js';
 import { backlogRecovery, onTimeRecovery, overloadOf } from '../drill/recovery.js';
 import { profile } from '../engine/profiles.js';
-import { armOf, planOf } from './arms.js';
+import { type Arm, armOf, planOf } from './arms.js';
 import { CAPACITIES } from './capacities.js';
 import { backlogOf } from './figures.js';
 import { figuresOf } from './published.js';
@@ -30,13 +30,19 @@ export function settingsOf(scenario: string, seed: number, changes: Changes = {}
   const { cost, numGpuBlocks, maxModelLen, name } = profile(arm.profile);
   const changed = (changes.control ?? {}) as TrialSettings['control'];
   return {
-    plan: pointOf(changes.plan ?? planOf(arm), changes),
+    plan: pointOf(changes.plan === undefined ? planOf(arm) : withoutRetries(changes.plan, arm), changes),
     seed,
     capacity: changes.capacity ?? CAPACITIES[name] ?? 1,
     control: { ...arm.control, ...changed, budget: { ...arm.control.budget, ...changed.budget } },
     engine: { numGpuBlocks, maxModelLen, ...arm.engine, ...changes.engine },
     cost,
   };
+}
+
+/** An arm without retries is one for any plan's clients; whatever else the plan says of them stands. */
+function withoutRetries(plan: Plan, { client }: Arm): Plan {
+  if (client.retries !== 0) return plan;
+  return { ...plan, clients: plan.clients.map((kind) => ({ ...kind, retries: 0 })) };
 }
 
 /** The plan at a point of the sweep: another load before and after the pulse, another deadline. */
