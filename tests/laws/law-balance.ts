@@ -15,6 +15,8 @@ export class BalanceLaw extends Law {
   readonly number = 1;
   /** Attempts that came and have not ended, and whether they listen to anything. */
   readonly #open = new Map<string, boolean>();
+  /** The call that each of them belongs to. */
+  readonly #callOf = new Map<string, string>();
   readonly #ended = new Set<string>();
   readonly #live = new Map<string, string>();
   readonly #executions = new Set<string>();
@@ -36,6 +38,7 @@ export class BalanceLaw extends Law {
       case 'attach':
         this.hold(this.#open.has(verdict.attempt), `${verdict.attempt} attached, but it is not there`);
         this.#open.set(verdict.attempt, true);
+        this.#callOf.set(verdict.attempt, verdict.call);
         return;
       case 'queue':
         return this.#entry(verdict.call, true);
@@ -57,6 +60,7 @@ export class BalanceLaw extends Law {
       case 'attempt-ended':
         this.hold(this.#open.delete(verdict.attempt), `${verdict.attempt} ended, but it was not there`);
         this.#ended.add(verdict.attempt);
+        this.#callOf.delete(verdict.attempt);
         return;
       case 'execution-ended':
         this.hold(this.#live.delete(verdict.execution), `${verdict.execution} ended, but it did not run`);
@@ -76,7 +80,11 @@ export class BalanceLaw extends Law {
     for (const [attempt, listens] of this.#open)
       this.hold(listens, `${attempt} hangs: it listens to nothing`);
     if (gauges === undefined) return;
-    const entries = [...this.#calls.values()].filter((call) => call.entry).length;
+    const waiting = [...this.#calls].filter(([, call]) => call.entry).map(([id]) => id);
+    const entries = waiting.length;
+    const heard = new Set(this.#callOf.values());
+    const orphans = [...waiting, ...this.#live.values()].filter((call) => !heard.has(call)).length;
+    this.hold(gauges.orphans === orphans, `${gauges.orphans} orphans, ${orphans} that nobody listens to`);
     this.hold(
       gauges.listeners === this.#open.size,
       `${gauges.listeners} listeners, ${this.#open.size} open attempts`,

@@ -145,6 +145,25 @@ test('law 1 sees an execution, an entry or a call that never ends, and a call th
   );
 });
 
+test('law 1 sees a control that counts wrongly what stands', () => {
+  const moments: Moment[] = [];
+  const seen = (moment: Moment): unknown => {
+    const stands = moment.gauges();
+    return moments.push({ ...moment, gauges: () => stands });
+  };
+  new Workload(day(SETTINGS), control, (subject) => new Witness(subject, seen)).run();
+  deepEqual(broken(moments), []);
+  const late = moments.findLastIndex((moment) => (moment.gauges()?.orphans ?? 0) > 0);
+  for (const name of ['lineEntries', 'runningExecutions', 'listeners', 'orphans'] as const) {
+    const moment = moments[late];
+    const stands = moment?.gauges();
+    ok(moment !== undefined && stands !== undefined, 'nobody ever leaves work behind');
+    const wrong = Object.assign({}, stands, { [name]: stands[name] - 1 });
+    const miscounted = moments.with(late, Object.assign({}, moment, { gauges: () => wrong }));
+    deepEqual(broken(miscounted), [1], name);
+  }
+});
+
 test('law 2 sees work that is started twice', () => {
   let twice = '';
   const moments = planted(

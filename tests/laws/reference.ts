@@ -154,7 +154,7 @@ export class Reference extends ReferenceEngine {
   }
 
   private retainedUntil(call: Call): number {
-    if (!replayable(call) || call.unwanted) return 0;
+    if (!replayable(call) || call.unwanted || this.options.coalesce === 'off') return 0;
     const keyed = call.attempts.some((attempt) => attempt.facts.key !== undefined);
     const since = Math.max(call.execution?.finishedAt ?? 0, call.orphanedAt ?? 0);
     return since + (keyed ? this.options.retainKeyedMs : this.options.retainMs);
@@ -162,7 +162,10 @@ export class Reference extends ReferenceEngine {
 
   private keptPastDelivery(call: Call): boolean {
     return (
-      replayable(call) && call.facts.shareable && !call.attempts.some((attempt) => attempt.facts.noStore)
+      this.options.coalesce !== 'off' &&
+      replayable(call) &&
+      call.facts.shareable &&
+      !call.attempts.some((attempt) => attempt.facts.noStore)
     );
   }
 

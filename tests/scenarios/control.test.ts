@@ -322,6 +322,27 @@ scene('a finished answer that nobody took is kept two minutes, ten with a key', 
   }
 });
 
+scene('where nothing is attached no answer is kept, delivered or not', (start) => {
+  const s = start({ coalesce: 'off' });
+  s.arrive('gone', { key: 'k' });
+  s.leave('gone');
+  s.finish('gone');
+  deepEqual(
+    s.all('forget').map((one) => one.execution),
+    [s.execution('gone')],
+  );
+  s.arrive('late', { fingerprint: 'late' });
+  s.finish('late');
+  s.leave('late');
+  equal(s.all('forget').length, 2);
+  s.arrive('taken', { fingerprint: 'taken', key: 'k' });
+  s.deliver('taken');
+  equal(s.all('forget').length, 3);
+  equal(s.all('wasted').length, 2);
+  s.arrive('again', { key: 'k' });
+  equal(s.decision('again'), 'retry_not_attached', 'its call is remembered');
+});
+
 scene('a delivered answer is given again only on proof, for five seconds', (start) => {
   for (const [later, brings, decision] of [
     [4_000, { key: 'k' }, 'replay_delivered'],

@@ -4,7 +4,6 @@ import { assert, unreachable } from '../assert.js';
 import { chunk, fail, finish, firstByte, handed, lag, leave } from './answering.js';
 import { arrive, reject } from './arrival.js';
 import type { BudgetState } from './budget.js';
-import { isOrphan } from './call.js';
 import type { ControlEvent } from './event.js';
 import type { Ledger } from './ledger.js';
 import { review, stop } from './passing.js';
@@ -64,15 +63,13 @@ export class Control {
   }
 
   gauges(): ControlGauges {
-    const { line, room, attempts, memory, register, budget, now } = this.#state;
-    let orphans = 0;
-    for (const call of register) if (call.state !== 'answered' && isOrphan(call)) orphans += 1;
+    const { line, room, attempts, orphans, memory, register, budget, now } = this.#state;
     return {
       lineEntries: line.size,
       lineBytes: line.bytes,
       runningExecutions: room.used,
       listeners: attempts.size,
-      orphans,
+      orphans: orphans.size,
       retainedAnswers: memory.retainedAnswers,
       retainedBytes: memory.retainedBytes,
       liveReplayBytes: memory.liveBytes,

@@ -43,18 +43,16 @@ function orphanAnswer(state: State, call: Call, facts: AttemptFacts): void {
   else retain(state, call);
 }
 
-/** A finished answer waits for its client to come back. */
+/** A finished answer waits for its client to come back; where nothing is attached, nobody could be given it. */
 export function retain(state: State, call: Call): void {
   const { execution } = call;
   if (execution === undefined) return;
+  const delivered = call.deliveredAt !== undefined;
+  if (state.options.coalesce === 'off') return dropAnswer(state, call, delivered ? 'delivered' : 'abandoned');
   const { retainMs, retainKeyedMs } = state.options;
   call.retainUntil = state.now + (call.keyed ? retainKeyedMs : retainMs);
   state.plan(call);
-  for (const dropped of state.memory.retain(
-    execution,
-    state.payer(call.tenant),
-    call.deliveredAt !== undefined,
-  )) {
+  for (const dropped of state.memory.retain(execution, state.payer(call.tenant), delivered)) {
     dropAnswer(state, dropped.call, 'abandoned');
   }
 }

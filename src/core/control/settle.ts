@@ -80,7 +80,7 @@ export function forgetCall(state: State, call: Call, fate: CallEnding): void {
   endCall(state, call, fate);
   call.state = 'gone';
   state.register.remove(call);
-  state.agenda.delete(call);
+  state.unplan(call);
 }
 
 /** Wipes the call's answer. A call whose answer reached nobody is remembered: its client may still ask again. */

@@ -2,7 +2,7 @@
 
 import { Agenda } from '../time/agenda.js';
 import { Budget } from './budget.js';
-import { type Attempt, type Call, type Execution, isReplayable } from './call.js';
+import { type Attempt, type Call, type Execution, isOrphan, isReplayable } from './call.js';
 import { Claims } from './claims.js';
 import { Departures } from './departure.js';
 import { Ledger } from './ledger.js';
@@ -35,6 +35,8 @@ export class State {
   readonly executions = new Map<string, Execution>();
   /** When time alone brings something for a call. */
   readonly agenda = new Agenda<Call>();
+  /** Waiting or running calls that nobody listens to. */
+  readonly orphans = new Set<Call>();
   readonly line: Line;
   readonly room: Room;
   readonly budget: Budget;
@@ -88,9 +90,17 @@ export class State {
     return this.verified.get(tenant) === undefined ? UNVERIFIED : tenant;
   }
 
-  /** Puts the call on the agenda for the next moment that matters to it. */
+  /** The call has changed: puts it on the agenda for the next moment that matters to it, and among the orphans or not. */
   plan(call: Call): void {
     this.agenda.set(call, this.#nextMoment(call));
+    if (call.state !== 'answered' && isOrphan(call)) this.orphans.add(call);
+    else this.orphans.delete(call);
+  }
+
+  /** The call is known no more. */
+  unplan(call: Call): void {
+    this.agenda.delete(call);
+    this.orphans.delete(call);
   }
 
   #nextMoment(call: Call): number {
