@@ -1,7 +1,7 @@
 /** The export path `holdfast`: the gateway, and the engine model to try it against, as a library. */
 
 export { type GatewayConfig, type GatewaySettings, gatewayConfig } from './gateway/config.js';
-export { readConfigFile, resolveConfig } from './gateway/config-file.js';
+export { readConfigFile } from './gateway/config-file.js';
 export { Metrics } from './gateway/metrics.js';
 export { pseudonyms } from './gateway/pseudonym.js';
 export { type Gateway, type GatewayParts, startGateway } from './gateway/server.js';

@@ -62,7 +62,7 @@ export const PLACES: readonly Place[] = [
   {
     path: 'tests/',
     imports: ['src/'],
-    packages: [...RUNTIME_PACKAGES, 'fast-check', 'holdfast', 'saxes'],
+    packages: [...RUNTIME_PACKAGES, 'ajv', 'fast-check', 'holdfast', 'saxes'],
     node: 'all',
   },
   { path: 'bench/', imports: ['src/'], packages: RUNTIME_PACKAGES, node: 'all' },

@@ -100,15 +100,58 @@ export type ControlSettings = Partial<Omit<ControlOptions, 'budget' | 'bounds'>>
   readonly bounds?: Partial<ControlBounds>;
 };
 
-const HOUR = 3_600_000;
-
-/** Checks `value` against [low, high]; a `RangeError` names the option, its bounds and the value. */
-function within(name: string, value: number, low: number, high: number, whole = false): void {
-  const fits = value >= low && value <= high && (!whole || Number.isInteger(value));
-  if (fits) return;
-  const kind = whole ? 'a whole number' : 'a number';
-  throw new RangeError(`${name} must be ${kind} from ${low} to ${high}, not ${value}`);
+/** What a number may be, both ends included. */
+export interface Range {
+  readonly least: number;
+  readonly most: number;
+  readonly whole?: boolean;
 }
+
+/** One range a setting that may be a number, none forgotten. */
+type Ranges<T> = {
+  readonly [K in keyof T as number extends T[K] ? K : never]-?: Range;
+};
+
+const HOUR = 3_600_000;
+const upTo = (most: number): Range => ({ least: 0, most });
+const count = (least: number, most: number): Range => ({ least, most, whole: true });
+const BYTES = count(0, Number.MAX_SAFE_INTEGER);
+
+/** The bounds of the settings, in their own units; words such as `off` apart. */
+export const CONTROL_RANGES: Ranges<ControlOptions> = {
+  room: count(1, 1_000_000),
+  capacity: { least: 1e-6, most: 1e6 },
+  grace: upTo(HOUR),
+  graceAfterFirstByteMs: upTo(HOUR),
+  lateMergeMs: upTo(60_000),
+  lateMergeHoldMs: upTo(5_000),
+  deliveredAfterMs: upTo(10_000),
+  retainMs: upTo(HOUR),
+  retainKeyedMs: upTo(24 * HOUR),
+  replayDeliveredMs: upTo(10 * 60_000),
+  defaultDeadlineMs: { least: 1, most: 24 * HOUR },
+  leastDeadlineMs: { least: 1, most: HOUR },
+};
+
+export const BUDGET_RANGES: Ranges<BudgetOptions> = {
+  ratio: upTo(10),
+  windowMs: { least: 60, most: HOUR },
+  floor: upTo(1_000_000),
+};
+
+export const BOUNDS_RANGES: Ranges<ControlBounds> = {
+  lineEntries: count(0, 1_000_000),
+  lineBytes: BYTES,
+  lineWaitMs: { least: 1, most: 24 * HOUR },
+  replayBytes: BYTES,
+  liveReplayBytes: BYTES,
+  retainedBytes: BYTES,
+  retainedTenantShare: { least: Number.MIN_VALUE, most: 1 },
+  tenants: count(1, 1_000_000),
+  learnedKeys: count(1, 1_000_000),
+  listeners: count(1, 10_000),
+  calls: count(1, 10_000_000),
+};
 
 /** Fills in the defaults and checks every bound; throws a `RangeError` for the first that does not fit. */
 export function controlOptions(settings: ControlSettings = {}): ControlOptions {
@@ -118,44 +161,19 @@ export function controlOptions(settings: ControlSettings = {}): ControlOptions {
     budget: { ...CONTROL_DEFAULTS.budget, ...settings.budget },
     bounds: { ...CONTROL_DEFAULTS.bounds, ...settings.bounds },
   };
-  checkTimes(options);
-  checkBudget(options);
-  checkBounds(options.bounds);
+  check(options, CONTROL_RANGES);
+  check(options.budget, BUDGET_RANGES, 'budget.');
+  check(options.bounds, BOUNDS_RANGES, 'bounds.');
   return options;
 }
 
-function checkTimes(options: ControlOptions): void {
-  if (typeof options.grace === 'number') within('grace', options.grace, 0, HOUR);
-  if (typeof options.room === 'number') within('room', options.room, 1, 1_000_000, true);
-  within('graceAfterFirstByteMs', options.graceAfterFirstByteMs, 0, HOUR);
-  within('lateMergeMs', options.lateMergeMs, 0, 60_000);
-  within('lateMergeHoldMs', options.lateMergeHoldMs, 0, 5_000);
-  within('deliveredAfterMs', options.deliveredAfterMs, 0, 10_000);
-  within('retainMs', options.retainMs, 0, HOUR);
-  within('retainKeyedMs', options.retainKeyedMs, 0, 24 * HOUR);
-  within('replayDeliveredMs', options.replayDeliveredMs, 0, 10 * 60_000);
-  within('defaultDeadlineMs', options.defaultDeadlineMs, 1, 24 * HOUR);
-  within('leastDeadlineMs', options.leastDeadlineMs, 1, HOUR);
-}
-
-function checkBudget({ budget, capacity }: ControlOptions): void {
-  within('budget.ratio', budget.ratio, 0, 10);
-  within('budget.windowMs', budget.windowMs, 60, HOUR);
-  within('budget.floor', budget.floor, 0, 1_000_000);
-  if (capacity !== undefined) within('capacity', capacity, 1e-6, 1e6);
-}
-
-function checkBounds(bounds: ControlBounds): void {
-  const most = Number.MAX_SAFE_INTEGER;
-  within('bounds.lineEntries', bounds.lineEntries, 0, 1_000_000, true);
-  within('bounds.lineBytes', bounds.lineBytes, 0, most, true);
-  within('bounds.lineWaitMs', bounds.lineWaitMs, 1, 24 * HOUR);
-  within('bounds.replayBytes', bounds.replayBytes, 0, most, true);
-  within('bounds.liveReplayBytes', bounds.liveReplayBytes, 0, most, true);
-  within('bounds.retainedBytes', bounds.retainedBytes, 0, most, true);
-  within('bounds.retainedTenantShare', bounds.retainedTenantShare, Number.MIN_VALUE, 1);
-  within('bounds.tenants', bounds.tenants, 1, 1_000_000, true);
-  within('bounds.learnedKeys', bounds.learnedKeys, 1, 1_000_000, true);
-  within('bounds.listeners', bounds.listeners, 1, 10_000, true);
-  within('bounds.calls', bounds.calls, 1, 10_000_000, true);
+/** Checks every number of `options`; a `RangeError` names the option, its bounds and the value. */
+function check<T>(options: T, ranges: Ranges<T>, prefix = ''): void {
+  for (const [name, { least, most, whole = false }] of Object.entries<Range>(ranges)) {
+    const value: unknown = options[name as keyof T];
+    if (typeof value !== 'number') continue;
+    if (value >= least && value <= most && (!whole || Number.isInteger(value))) continue;
+    const kind = whole ? 'a whole number' : 'a number';
+    throw new RangeError(`${prefix}${name} must be ${kind} from ${least} to ${most}, not ${value}`);
+  }
 }

@@ -67,7 +67,7 @@ test('a command that does not exist is answered with the nearest and 2', async (
     out: '',
     err: 'holdfast: there is no command "sevre"; did you mean serve?\n',
   });
-  assert.match((await ran('frobnicate')).err, /the commands are serve, twin/);
+  assert.match((await ran('frobnicate')).err, /the commands are serve, config, twin/);
   assert.match((await ran('--prot', '1')).err, /there is no command "--prot"/);
 });
 

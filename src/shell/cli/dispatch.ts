@@ -4,13 +4,14 @@ import { EXIT, type ExitCode, UserError } from '../shared/errors.js';
 import { nearest, shown } from '../shared/options.js';
 import { CALIBRATE } from './calibrate.js';
 import { asksForHelp, type Command, helpOf, type World } from './command.js';
+import { CONFIG } from './config.js';
 import { PULSE } from './pulse.js';
 import { REPORT } from './report.js';
 import { SERVE } from './serve.js';
 import { TRIAL } from './trial.js';
 import { TWIN } from './twin.js';
 
-const COMMANDS: readonly Command[] = [SERVE, TWIN, TRIAL, CALIBRATE, PULSE, REPORT];
+const COMMANDS: readonly Command[] = [SERVE, CONFIG, TWIN, TRIAL, CALIBRATE, PULSE, REPORT];
 
 function overview(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));

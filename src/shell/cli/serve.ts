@@ -2,8 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { stringify } from 'yaml';
-import type { GatewayConfig } from '../gateway/config.js';
-import { fileView } from '../gateway/config-schema.js';
+import { fileView, type GatewayConfig } from '../gateway/config.js';
 import { Metrics } from '../gateway/metrics.js';
 import { ProcessMeter } from '../gateway/process-meter.js';
 import { pseudonyms } from '../gateway/pseudonym.js';
@@ -13,20 +12,28 @@ import { EXIT, type ExitCode } from '../shared/errors.js';
 import { createLog, type Log } from '../shared/log.js';
 import { SystemClock } from '../shared/system-clock.js';
 import { startTwin, type Twin } from '../twin/server.js';
-import type { Command, World } from './command.js';
-import { readFlags } from './flags.js';
-import { SERVE_FLAGS, serveConfig } from './serve-settings.js';
+import { type Command, HELP_FLAG, type World } from './command.js';
+import { type Configuration, configurationOf } from './configuration.js';
+import { type Flags, readFlags } from './flags.js';
+import { SETTING_FLAGS } from './setting-flags.js';
 import { untilStopped } from './stopping.js';
 
 /** What requests to the built-in twin ask for; the line to try, the README and its test say the same. */
 const TWIN_MODEL = 'twin';
+
+const SERVE_FLAGS = {
+  ...SETTING_FLAGS,
+  'check-config': { help: 'print the settings in force as YAML and end; holdfast config says more' },
+  ...HELP_FLAG,
+} as const satisfies Flags;
 
 export const SERVE: Command = {
   name: 'serve',
   summary: 'Stands in front of inference engines and makes the work of a call happen once',
   usage: 'holdfast serve [--upstream URL]... [--port PORT] [--config FILE] [flag]...',
   flags: SERVE_FLAGS,
-  notes: `Flags win over LOG_LEVEL (or HOLDFAST_LOG_LEVEL), it over the file, the file over the defaults.
+  notes: `Flags win over variables (HOLDFAST_CONTROL_ROOM is control.room), they over the file, the file over the
+defaults; holdfast config --show says where each option came from.
 The log goes to stderr, one JSON object a line. SIGTERM or SIGINT ends in order, a second one at once.
 
 Example:
@@ -35,24 +42,25 @@ Example:
 `,
   run: async (args, world): Promise<ExitCode> => {
     const given = readFlags('serve', SERVE_FLAGS, args);
-    const config = serveConfig(given, world.env);
-    return given['check-config'] === undefined ? serve(config, world) : checked(config, world);
+    const configuration = configurationOf(given, world.env);
+    return given['check-config'] === undefined ? serve(configuration, world) : checked(configuration, world);
   },
 };
 
-function checked(config: GatewayConfig, world: World): ExitCode {
-  for (const warning of warnings(config)) world.err(`warning: ${warning}\n`);
+function checked({ config, warnings: more }: Configuration, world: World): ExitCode {
+  for (const warning of [...more, ...warnings(config)]) world.err(`warning: ${warning}\n`);
   world.out(stringify(fileView(config)));
   return EXIT.ok;
 }
 
-async function serve(named: GatewayConfig, world: World): Promise<ExitCode> {
+async function serve({ config: named, warnings: more }: Configuration, world: World): Promise<ExitCode> {
   const log = createLog({ level: named.log.level });
   const twin = named.upstreams.length === 0 ? await startTwin({ servedModelName: TWIN_MODEL }) : undefined;
   const config = twin === undefined ? named : { ...named, upstreams: [{ url: twin.url }] };
   const meter = new ProcessMeter();
   try {
     const gateway = await start(config, log, meter);
+    for (const warning of [...more, ...warnings(config)]) log.warn(warning);
     announce(gateway, config, world, log);
     if (twin !== undefined) world.err(lineToTry(gateway, twin));
     return await untilStopped(world.signals, log, () => gateway.drain());
@@ -74,9 +82,8 @@ function start(config: GatewayConfig, log: Log, meter: ProcessMeter): Promise<Ga
   });
 }
 
-/** The settings in force hold no secret, so they are said whole; what defeats itself is said apart. */
+/** The settings in force are said whole, secrets hidden. */
 function announce(gateway: Gateway, config: GatewayConfig, world: World, log: Log): void {
-  for (const warning of warnings(config)) log.warn(warning);
   log.info('listening', { url: gateway.url, version: world.version, options: fileView(config) });
 }
 

@@ -8,13 +8,17 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { UserError } from '../shared/errors.js';
-import { type GatewaySettings, gatewayConfig } from './config.js';
-import { readConfigFile, readSettings, resolveConfig } from './config-file.js';
-import { fileView } from './config-schema.js';
+import { fileView, type GatewayConfig, type GatewaySettings, gatewayConfig } from './config.js';
+import { readConfigFile, readSettings } from './config-file.js';
+
+/** The configuration of `text` alone. */
+function read(text: string, env: Readonly<Record<string, string>> = {}): GatewayConfig {
+  return gatewayConfig(readSettings(text, 'gateway.yaml', env));
+}
 
 /** The complaint about `text`, which must be refused. */
-function complaint(text: string): string {
-  return refusal(() => resolveConfig(readSettings(text, 'gateway.yaml')));
+function complaint(text: string, env: Readonly<Record<string, string>> = {}): string {
+  return refusal(() => read(text, env));
 }
 
 function refusal(act: () => unknown): string {
@@ -80,36 +84,33 @@ const EVERYTHING: GatewaySettings = {
 describe('configuration file', () => {
   test('an empty file leaves every default in place', () => {
     for (const text of ['', '# nothing\n', '{}']) {
-      assert.deepEqual(resolveConfig(readSettings(text, 'x')), gatewayConfig());
+      assert.deepEqual(read(text), gatewayConfig());
     }
   });
 
   test('every setting can be set, and the view of a configuration reads back as itself', () => {
     for (const settings of [{}, EVERYTHING]) {
       const config = gatewayConfig(settings);
-      assert.deepEqual(resolveConfig(readSettings(stringify(fileView(config)), 'yaml')), config);
-      assert.deepEqual(resolveConfig(readSettings(JSON.stringify(fileView(config)), 'json')), config);
+      assert.deepEqual(read(stringify(fileView(config))), config);
+      assert.deepEqual(read(JSON.stringify(fileView(config))), config);
     }
   });
 
   test('a file as people write it is read', () => {
-    const config = resolveConfig(
-      readSettings(
-        [
-          'port: 8901',
-          'upstreams:',
-          '  - url: http://127.0.0.1:8000/',
-          'control:',
-          '  room: off',
-          '  grace: 10s',
-          '  budget: { mode: strict, window: 1m }',
-          '  bounds:',
-          '    line_bytes: 64MiB',
-          'upstream_timeouts: { first_byte: off }',
-          'key_headers: [Idempotency-Key, X-Call-Id]',
-        ].join('\n'),
-        'gateway.yaml',
-      ),
+    const config = read(
+      [
+        'port: 8901',
+        'upstreams:',
+        '  - url: http://127.0.0.1:8000/',
+        'control:',
+        '  room: off',
+        '  grace: 10s',
+        '  budget: { mode: strict, window: 1m }',
+        '  bounds:',
+        '    line_bytes: 64MiB',
+        'upstream_timeouts: { first_byte: off }',
+        'key_headers: [Idempotency-Key, X-Call-Id]',
+      ].join('\n'),
     );
     assert.equal(config.port, 8901);
     assert.deepEqual(config.upstreams, [{ url: 'http://127.0.0.1:8000' }]);
@@ -127,7 +128,11 @@ describe('configuration file', () => {
       /line 4: control\.bounds\.line_entires is not a setting; did you mean line_entries\?/,
     );
     assert.match(complaint('controll: {}'), /line 1: controll is not a setting; did you mean control\?/);
-    assert.match(complaint('lineEntries: 3'), /known here: host, port, upstreams/);
+    assert.match(complaint('nonsense: 3'), /known here: host, port, upstreams/);
+    assert.match(
+      complaint('lineEntries: 3'),
+      /lineEntries is not a setting; did you mean control\.bounds\.line_entries\?/,
+    );
     assert.match(
       complaint('upstreams: [{ uri: "http://a" }]'),
       /upstreams\.0\.uri is not a setting; did you mean url\?/,
@@ -143,25 +148,37 @@ describe('configuration file', () => {
 
   test('a value of the wrong form is refused with what would be right', () => {
     const cases: [string, RegExp][] = [
-      ['control: { grace: 60 }', /control\.grace must be now, never or a duration such as .*, not 60/],
+      [
+        'control: { grace: 60 }',
+        /control\.grace must be now, never or a duration such as .* \(with its unit: 60s, or 60ms\), not 60/,
+      ],
       ['control: { grace: "60 s" }', /not "60 s"/],
-      ['control: { room: many }', /control\.room must be off or a whole number, not "many"/],
-      ['control: { room: 1.5 }', /control\.room must be off or a whole number, not 1\.5/],
+      [
+        'control: { room: many }',
+        /control\.room must be off or a whole number from 1 to 1000000, not "many"/,
+      ],
+      ['control: { room: 1.5 }', /control\.room must be off or a whole number from 1 to 1000000, not 1\.5/],
       ['control: { coalesce: on }', /must be off, adopt or identical, not "on"/],
       ['control: { learn_grace: "yes" }', /must be true or false, not "yes"/],
       ['control: 5', /control must be a mapping of keys, not 5/],
-      ['control: { budget: { ratio: 10% } }', /control\.budget\.ratio must be a number, not "10%"/],
-      ['control: { capacity: .nan }', /control\.capacity must be a number, not NaN/],
+      [
+        'control: { budget: { ratio: 10% } }',
+        /control\.budget\.ratio must be a number from 0 to 10 \(a share: 0\.1\), not "10%"/,
+      ],
+      [
+        'control: { capacity: .nan }',
+        /control\.capacity must be a number from 0\.000001 to 1000000, not NaN/,
+      ],
       ['control: { bounds: { replay_bytes: 2097152 } }', /must be a size such as .*, not 2097152/],
       ['upstream_timeouts: { idle: 0 }', /upstream_timeouts\.idle must be off or a duration/],
-      ['upstreams: http://a', /upstreams must be a list, not "http:\/\/a"/],
-      ['upstreams: [http://a]', /upstreams\.0 must be a mapping of keys, not "http:\/\/a"/],
+      ['upstreams: http://a', /upstreams must be a list of engines, such as .*, not "http:\/\/a"/],
+      ['upstreams: [http://a]', /upstreams\.0 must be a mapping such as .*, not "http:\/\/a"/],
       ['upstreams: [{}]', /upstreams\.0 must have a url/],
       ['upstreams: [{ url: "ftp://a" }]', /upstreams\.0\.url must be http\(s\):\/\/host:port/],
       ['upstreams: [{ url: "http://a/v1" }]', /without credentials, query or \/v1/],
       ['tenant_headers: ["x tenant"]', /tenant_headers\.0 must be the name of a header/],
       ['routes: [v1/score]', /routes\.0 must be a path that begins with a slash/],
-      ['port:', /port must be a number, not nothing/],
+      ['port:', /port must be a whole number from 0 to 65535, not nothing/],
       ['host: http://a', /host must be a host name/],
       ['log: { level: loud }', /log\.level must be trace, debug, info, warn, error, fatal or silent/],
       ['[1, 2]', /must be a mapping of keys, not \[1,2\]/],
@@ -172,15 +189,18 @@ describe('configuration file', () => {
 
   test('a value out of its bounds is refused in the words and units of the file', () => {
     const cases: [string, RegExp][] = [
-      ['port: 70000', /^port must be a whole number from 0 to 65535, not 70000$/],
-      ['control: { grace: 2h }', /^control\.grace must be from 0ms to 1h, not 2h$/],
-      ['control: { room: 0 }', /^control\.room must be a whole number from 1 to 1000000, not 0$/],
-      ['control: { budget: { window: 1ms } }', /^control\.budget\.window must be from 60ms to 1h, not 1ms$/],
-      ['request_bytes: 0B', /^request_bytes must be from 1B to 1GiB, not 0B$/],
-      ['upstream_timeouts: { connect: 2h }', /^upstream_timeouts\.connect must be from 0ms to 1h, not 2h$/],
+      ['port: 70000', /line 1: port must be a whole number from 0 to 65535, not 70000$/],
+      ['control: { grace: 2h }', /control\.grace must be now, never or a duration from 0ms to 1h, not "2h"$/],
+      ['control: { room: 0 }', /control\.room must be off or a whole number from 1 to 1000000, not 0$/],
+      [
+        'control: { budget: { window: 1ms } }',
+        /budget\.window must be a duration from 60ms to 1h, not "1ms"$/,
+      ],
+      ['request_bytes: 0B', /request_bytes must be a size from 1B to 1GiB, not "0B"$/],
+      ['upstream_timeouts: { connect: 2h }', /connect must be off or a duration from 1ms to 1h, not "2h"$/],
       [
         'control: { bounds: { retained_tenant_share: 2 } }',
-        /^control\.bounds\.retained_tenant_share must be/,
+        /retained_tenant_share must be a number above 0, up to 1, not 2$/,
       ],
     ];
     for (const [text, expected] of cases) assert.match(complaint(text), expected, text);
@@ -273,7 +293,7 @@ describe('configuration file', () => {
     fc.assert(
       fc.property(texts, (text) => {
         try {
-          resolveConfig(readSettings(text, 'gateway.yaml'));
+          read(text);
         } catch (error) {
           assert(error instanceof UserError && error.message.length > 10, String(error));
         }

@@ -1,125 +1,164 @@
-/** The settings of one gateway: what there is to set, its defaults, and every bound checked once. */
+/** The settings of one gateway: each named here once, with what it takes, its default, its meaning and when it may change. */
 
-import { type ControlOptions, type ControlSettings, controlOptions } from '../../core/control/options.js';
-import { LOG_LEVELS, type LogLevel } from '../shared/log.js';
-import { oneOf, within } from '../shared/options.js';
+import { LOG_LEVELS } from '../shared/log.js';
+import { choice, duration, durationOrOff, list, number, size } from '../shared/settings/kinds.js';
+import {
+  complete,
+  entry,
+  type Given,
+  leavesOf,
+  optional,
+  required,
+  setting,
+  type Values,
+  viewOf,
+} from '../shared/settings/table.js';
+import { CONTROL } from './config-control.js';
+import { header, host, path, upstreamUrl } from './config-kinds.js';
 
 /** What a request without a credential is scoped by: its address, one common tenant, or nothing shared. */
-export const ANONYMOUS = ['address', 'shared', 'none'] as const;
+const ANONYMOUS = ['address', 'shared', 'none'] as const;
 export type Anonymous = (typeof ANONYMOUS)[number];
-
-/** Whether requests carry a `cache_salt` that divides the engine's prefix cache. */
-export const CACHE_SALTS = ['off', 'tenant'] as const;
-export type CacheSalt = (typeof CACHE_SALTS)[number];
-
-/** Time limits on the engine, milliseconds; 0 is no limit. */
-export interface UpstreamTimeouts {
-  readonly connectMs: number;
-  /** From the request sent to the first body byte; a queueing engine may take minutes. */
-  readonly firstByteMs: number;
-  /** Between two pieces of one answer. */
-  readonly idleMs: number;
-}
-
-export interface Upstream {
-  /** `http(s)://host[:port][/prefix]`, no slash at its end: the request's path and query follow it. */
-  readonly url: string;
-}
-
-/** Header names are lower-case throughout. */
-export interface GatewayConfig {
-  readonly host: string;
-  /** 0: a free port. */
-  readonly port: number;
-  /** Empty until a command fills in its embedded engine. */
-  readonly upstreams: readonly Upstream[];
-  readonly anonymous: Anonymous;
-  /** Headers that divide one credential into tenants. */
-  readonly tenantHeaders: readonly string[];
-  /** A further division; a request without it shares nothing. */
-  readonly endUserHeader?: string | undefined;
-  /** `tenant`: no tenant's prefix is found in the engine's cache by another; each computes shared prefixes itself. */
-  readonly cacheSalt: CacheSalt;
-  /** Headers that name a call. */
-  readonly keyHeaders: readonly string[];
-  /** Headers that name an agent's session: a hint, never a key. */
-  readonly sessionHeaders: readonly string[];
-  readonly deadlineHeader: string;
-  /** Further POST paths whose requests are calls. */
-  readonly routes: readonly string[];
-  readonly control: ControlOptions;
-  /** Largest request body taken. */
-  readonly requestBytes: number;
-  readonly upstreamTimeouts: UpstreamTimeouts;
-  /** How long a stopping gateway waits for what is under way. */
-  readonly drainMs: number;
-  /** How far a reader may be behind an answer that is not replayable any more. */
-  readonly readerBytes: number;
-  readonly log: { readonly level: LogLevel };
-}
-
-/** What may be left out of {@link GatewayConfig}, at every level. */
-export type GatewaySettings = Partial<Omit<GatewayConfig, 'control' | 'upstreamTimeouts' | 'log'>> & {
-  readonly control?: ControlSettings;
-  readonly upstreamTimeouts?: Partial<UpstreamTimeouts>;
-  readonly log?: { readonly level?: LogLevel };
-};
 
 const MIB = 1024 * 1024;
 const HOUR = 3_600_000;
+const BODY = { least: 1, most: 1024 * MIB, whole: true };
 
-/** The defaults of {@link GatewayConfig}; those of `control` are the control's own. */
-export const GATEWAY_DEFAULTS: Omit<GatewayConfig, 'control'> = {
-  host: '127.0.0.1',
-  port: 8900,
-  upstreams: [],
-  anonymous: 'address',
-  tenantHeaders: [],
-  cacheSalt: 'off',
-  keyHeaders: ['idempotency-key'],
-  sessionHeaders: [
-    'x-claude-code-session-id',
-    'session-id',
-    'thread-id',
-    'x-session-id',
-    'x-deepseek-harness-session-id',
-  ],
-  deadlineHeader: 'x-request-deadline',
-  routes: [],
-  requestBytes: 32 * MIB,
-  upstreamTimeouts: { connectMs: 10_000, firstByteMs: 0, idleMs: 0 },
-  drainMs: 30_000,
-  readerBytes: 2 * MIB,
-  log: { level: 'info' },
+/** One engine. */
+const UPSTREAM = {
+  url: required(upstreamUrl, {
+    changes: 'restart',
+    about:
+      '`http(s)://host[:port][/prefix]`; the path and query of a request follow it, so it ends before `/v1`',
+  }),
 };
+export interface Upstream extends Values<typeof UPSTREAM> {}
+
+/** Time limits on the engine, milliseconds; 0 is no limit. */
+const UPSTREAM_TIMEOUTS = {
+  connectMs: setting(durationOrOff({ least: 0, most: HOUR }), {
+    default: 10_000,
+    changes: 'restart',
+    about: 'longest time to a connection with the engine; `off` for none',
+  }),
+  firstByteMs: setting(durationOrOff({ least: 0, most: 24 * HOUR }), {
+    default: 0,
+    changes: 'live',
+    about: "longest time from a request sent to the first body byte; the engine's own queue counts",
+  }),
+  idleMs: setting(durationOrOff({ least: 0, most: 24 * HOUR }), {
+    default: 0,
+    changes: 'live',
+    about: 'longest silence inside an answer',
+  }),
+};
+export interface UpstreamTimeouts extends Values<typeof UPSTREAM_TIMEOUTS> {}
+
+/** Every setting, by the name that the code knows it by. */
+export const SETTINGS = {
+  host: setting(host, { default: '127.0.0.1', changes: 'restart', about: 'address to listen on' }),
+  port: setting(number({ least: 0, most: 65_535, whole: true }), {
+    default: 8900,
+    changes: 'restart',
+    about: 'port to listen on; `0` for a free one',
+  }),
+  upstreams: setting(list(entry(UPSTREAM, 'url', 'a mapping'), 'engines'), {
+    default: [],
+    changes: 'restart',
+    about: 'the engines, as a list of `url`; empty: `holdfast serve` starts a built-in twin',
+  }),
+  anonymous: setting(choice(ANONYMOUS), {
+    default: 'address',
+    changes: 'live',
+    about:
+      'what a request without a credential belongs to: its `address`, one tenant `shared` by all such requests, or `none`: it shares nothing',
+  }),
+  tenantHeaders: setting(list(header, 'headers'), {
+    default: [],
+    changes: 'live',
+    about: 'headers that divide one credential into tenants',
+  }),
+  endUserHeader: optional(header, {
+    changes: 'live',
+    about: 'a further division by end user; a request without it shares nothing',
+  }),
+  cacheSalt: setting(choice(['off', 'tenant'] as const), {
+    default: 'off',
+    changes: 'live',
+    about:
+      "`tenant`: requests carry a `cache_salt` of their tenant's, so that nobody can tell from response times what another tenant has asked; it costs the cached prefixes that tenants have in common, and all of them once a restart",
+  }),
+  keyHeaders: setting(list(header, 'headers'), {
+    default: ['idempotency-key'],
+    changes: 'live',
+    about: 'headers that name a call inside its tenant',
+  }),
+  sessionHeaders: setting(list(header, 'headers'), {
+    default: [
+      'x-claude-code-session-id',
+      'session-id',
+      'thread-id',
+      'x-session-id',
+      'x-deepseek-harness-session-id',
+    ],
+    changes: 'live',
+    about: "headers that name an agent's session: a hint, never a key",
+  }),
+  deadlineHeader: setting(header, {
+    default: 'x-request-deadline',
+    changes: 'live',
+    about: 'header with how long the client will wait: seconds from now, or an RFC 3339 time',
+  }),
+  routes: setting(list(path, 'paths'), {
+    default: [],
+    changes: 'live',
+    about:
+      'further POST paths whose requests are calls, besides `/v1/chat/completions`, `/v1/completions`, `/v1/responses`, `/v1/messages` and `/v1/embeddings`',
+  }),
+  control: CONTROL,
+  requestBytes: setting(size(BODY), {
+    default: 32 * MIB,
+    changes: 'live',
+    about: 'largest request body taken; a larger one is refused with 413',
+  }),
+  upstreamTimeouts: UPSTREAM_TIMEOUTS,
+  drainMs: setting(duration({ least: 0, most: HOUR }), {
+    default: 30_000,
+    changes: 'live',
+    about: 'how long a stopping gateway waits for what is under way',
+  }),
+  readerBytes: setting(size(BODY), {
+    default: 2 * MIB,
+    changes: 'live',
+    about: 'how far a reader may be behind an answer that is not replayable any more, before it is cut',
+  }),
+  log: {
+    level: setting(choice(LOG_LEVELS), {
+      default: 'info',
+      changes: 'live',
+      about: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
+    }),
+  },
+};
+
+/** The settings in force. Header names are lower-case throughout. */
+export interface GatewayConfig extends Values<typeof SETTINGS> {}
+
+/** What may be left out of {@link GatewayConfig}, at every level. */
+export type GatewaySettings = Given<typeof SETTINGS>;
 
 /** Fills in the defaults and checks every bound; throws a `RangeError` for the first that does not fit. */
 export function gatewayConfig(settings: GatewaySettings = {}): GatewayConfig {
-  const config: GatewayConfig = {
-    ...GATEWAY_DEFAULTS,
-    ...settings,
-    control: controlPart(settings.control),
-    upstreamTimeouts: { ...GATEWAY_DEFAULTS.upstreamTimeouts, ...settings.upstreamTimeouts },
-    log: { ...GATEWAY_DEFAULTS.log, ...settings.log },
-  };
-  within('port', config.port, 0, 65_535, true);
-  within('requestBytes', config.requestBytes, 1, 1024 * MIB, true);
-  within('readerBytes', config.readerBytes, 1, 1024 * MIB, true);
-  within('drainMs', config.drainMs, 0, HOUR);
-  within('upstreamTimeouts.connectMs', config.upstreamTimeouts.connectMs, 0, HOUR);
-  within('upstreamTimeouts.firstByteMs', config.upstreamTimeouts.firstByteMs, 0, 24 * HOUR);
-  within('upstreamTimeouts.idleMs', config.upstreamTimeouts.idleMs, 0, 24 * HOUR);
-  oneOf('anonymous', config.anonymous, ANONYMOUS);
-  oneOf('cacheSalt', config.cacheSalt, CACHE_SALTS);
-  oneOf('log.level', config.log.level, LOG_LEVELS);
-  return config;
+  return complete(SETTINGS, settings);
 }
 
-function controlPart(settings: ControlSettings | undefined): ControlOptions {
-  try {
-    return controlOptions(settings);
-  } catch (cause) {
-    if (cause instanceof RangeError) throw new RangeError(`control.${cause.message}`, { cause });
-    throw cause;
-  }
+/** The settings in force in the words of the file, which reads them back; secrets are hidden. */
+export function fileView(config: GatewayConfig): Readonly<Record<string, unknown>> {
+  return viewOf(SETTINGS, config);
+}
+
+/** The keys of the file that a mapping may have; `at` is its place. */
+export function knownKeys(at: readonly string[]): readonly string[] {
+  const inside = leavesOf(SETTINGS).filter(({ keys }) => at.every((key, depth) => keys[depth] === key));
+  return [...new Set(inside.flatMap(({ keys }) => keys.slice(at.length, at.length + 1)))];
 }

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { type GatewayConfig, gatewayConfig } from '../gateway/config.js';
 import { UserError } from '../shared/errors.js';
+import { configurationOf } from './configuration.js';
 import { readFlags } from './flags.js';
-import { SERVE_FLAGS, serveConfig } from './serve-settings.js';
+import { SETTING_FLAGS } from './setting-flags.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-serve-'));
 
@@ -19,7 +20,7 @@ function file(text: string): string {
 }
 
 function config(args: readonly string[], env: Record<string, string> = {}): GatewayConfig {
-  return serveConfig(readFlags('serve', SERVE_FLAGS, args), env);
+  return configurationOf(readFlags('serve', SETTING_FLAGS, args), env).config;
 }
 
 test('without anything the defaults hold', () => {
@@ -76,9 +77,13 @@ test('the log level is heard from the environment, our own name first', () => {
 
 test('a value that does not fit is told by its flag, variable or key', () => {
   const cases: [string[], Record<string, string>, RegExp][] = [
-    [['--port', 'http'], {}, /^--port must be a number, not "http"$/],
-    [['--room', 'many'], {}, /^--room must be off or a whole number, not "many"$/],
-    [['--grace', '60'], {}, /^--grace must be now, never or a duration such as .*, not "60"$/],
+    [['--port', 'http'], {}, /^--port must be a whole number from 0 to 65535, not "http"$/],
+    [['--room', 'many'], {}, /^--room must be off or a whole number from 1 to 1000000, not "many"$/],
+    [
+      ['--grace', '60'],
+      {},
+      /^--grace must be now, never or a duration such as .* \(with its unit: 60s, or 60ms\), not "60"$/,
+    ],
     [
       ['--upstream', 'localhost:8000'],
       {},
@@ -87,10 +92,10 @@ test('a value that does not fit is told by its flag, variable or key', () => {
     [
       ['--upstream', 'http://a/v1'],
       {},
-      /^--upstream must be http\(s\):\/\/host:port without .*\/v1, not "http:\/\/a\/v1"$/,
+      /^--upstream must be http\(s\):\/\/host:port without .*\/v1 \(clients bring the \/v1 themselves: http:..a\), not "http:\/\/a\/v1"$/,
     ],
     [['--budget', 'none'], {}, /^--budget must be entitlement, strict or off, not "none"$/],
-    [['--port', '70000'], {}, /^port must be a whole number from 0 to 65535, not 70000$/],
+    [['--port', '70000'], {}, /^--port must be a whole number from 0 to 65535, not 70000$/],
     [[], { LOG_LEVEL: 'loud' }, /^LOG_LEVEL must be trace, debug, .* or silent, not "loud"$/],
     [
       ['--config', file('prot: 1')],

@@ -4,10 +4,9 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { gatewayConfig } from '../src/shell/gateway/config.js';
-import { readSettings, resolveConfig } from '../src/shell/gateway/config-file.js';
-import { fileView, knownKeys } from '../src/shell/gateway/config-schema.js';
-import { ROOT } from './support/root.js';
+import { fileView, gatewayConfig, knownKeys } from '../../src/shell/gateway/config.js';
+import { readSettings } from '../../src/shell/gateway/config-file.js';
+import { ROOT } from '../support/root.js';
 
 const page = readFileSync(join(ROOT, 'docs', 'configuration.md'), 'utf8');
 
@@ -37,7 +36,7 @@ test('the page lists every setting once, with its default', () => {
 
 test('the example of the page is a configuration', () => {
   const example = /```yaml\n(?<text>[\s\S]*?)```/.exec(page)?.groups?.['text'] ?? '';
-  const config = resolveConfig(readSettings(example, 'the example'));
+  const config = gatewayConfig(readSettings(example, 'the example'));
   equal(config.control.room, 256);
   equal(config.upstreams.length, 1);
 });

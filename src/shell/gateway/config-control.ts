@@ -1,0 +1,183 @@
+/** The settings of the control as the file has them; their defaults and bounds are the control's own. */
+
+import {
+  BOUNDS_RANGES,
+  BUDGET_RANGES,
+  CONTROL_DEFAULTS,
+  CONTROL_RANGES,
+  type ControlOptions,
+} from '../../core/control/options.js';
+import { boolean, choice, countOr, duration, durationOr, number, size } from '../shared/settings/kinds.js';
+import { optional, setting, type TableOf } from '../shared/settings/table.js';
+
+const { budget, bounds, ...own } = CONTROL_DEFAULTS;
+
+const BUDGET = {
+  mode: setting(choice(['entitlement', 'strict', 'off'] as const), {
+    default: budget.mode,
+    changes: 'live',
+    about:
+      "what is charged: executions beyond a call's own (`entitlement`), every retry that reaches the engine (`strict`), or nothing (`off`)",
+  }),
+  ratio: setting(number(BUDGET_RANGES.ratio), {
+    default: budget.ratio,
+    changes: 'live',
+    about: 'executions granted for each first attempt in the window',
+  }),
+  windowMs: setting(duration(BUDGET_RANGES.windowMs), {
+    default: budget.windowMs,
+    changes: 'restart',
+    about: 'the sliding window of both',
+  }),
+  floor: setting(number(BUDGET_RANGES.floor), {
+    default: budget.floor,
+    changes: 'live',
+    about:
+      'grants a window that need no first attempts, for the whole gateway; 2 % of `control.capacity` instead, when that is known',
+  }),
+} satisfies TableOf<ControlOptions['budget']>;
+
+const BOUNDS = {
+  lineEntries: setting(number(BOUNDS_RANGES.lineEntries), {
+    default: bounds.lineEntries,
+    changes: 'live',
+    about:
+      'calls in line; at the bound the newcomer is refused or, newest first, the oldest place without a listener is given up',
+  }),
+  lineBytes: setting(size(BOUNDS_RANGES.lineBytes), {
+    default: bounds.lineBytes,
+    changes: 'live',
+    about: 'request bodies of the calls in line; at the bound the newcomer is refused',
+  }),
+  lineWaitMs: setting(duration(BOUNDS_RANGES.lineWaitMs), {
+    default: bounds.lineWaitMs,
+    changes: 'live',
+    about: 'longest wait in line of a connected client; at the bound the attempt is answered with 504',
+  }),
+  replayBytes: setting(size(BOUNDS_RANGES.replayBytes), {
+    default: bounds.replayBytes,
+    changes: 'live',
+    about:
+      'replay buffer of one answer; past the bound it goes on to its live reader and is not replayable any more',
+  }),
+  liveReplayBytes: setting(size(BOUNDS_RANGES.liveReplayBytes), {
+    default: bounds.liveReplayBytes,
+    changes: 'live',
+    about:
+      'replay buffers of all running answers; at the bound the newest running answer is not replayable any more',
+  }),
+  retainedBytes: setting(size(BOUNDS_RANGES.retainedBytes), {
+    default: bounds.retainedBytes,
+    changes: 'live',
+    about: 'finished answers kept for a retry; at the bound the oldest is dropped',
+  }),
+  retainedTenantShare: setting(number(BOUNDS_RANGES.retainedTenantShare), {
+    default: bounds.retainedTenantShare,
+    changes: 'live',
+    about: "one tenant's share of them; at the bound the tenant's oldest is dropped",
+  }),
+  tenants: setting(number(BOUNDS_RANGES.tenants), {
+    default: bounds.tenants,
+    changes: 'restart',
+    about:
+      "tenants tracked; at the bound the least recently seen is forgotten, its grants go on counting in the gateway's window",
+  }),
+  learnedKeys: setting(number(BOUNDS_RANGES.learnedKeys), {
+    default: bounds.learnedKeys,
+    changes: 'restart',
+    about: 'what is learned of clients; at the bound what was learned longest ago is forgotten',
+  }),
+  listeners: setting(number(BOUNDS_RANGES.listeners), {
+    default: bounds.listeners,
+    changes: 'live',
+    about: 'attempts that listen to one execution; at the bound the newcomer is refused',
+  }),
+  calls: setting(number(BOUNDS_RANGES.calls), {
+    default: bounds.calls,
+    changes: 'live',
+    about:
+      'calls known at once; at the bound the oldest that only waits to be remembered is forgotten, or the newcomer refused',
+  }),
+} satisfies TableOf<ControlOptions['bounds']>;
+
+export const CONTROL = {
+  coalesce: setting(choice(['off', 'adopt', 'identical'] as const), {
+    default: own.coalesce,
+    changes: 'restart',
+    about:
+      '`adopt`: a retry takes over the work that its predecessor left, one for one; `identical`: concurrent equal requests share one execution as well; `off`',
+  }),
+  order: setting(choice(['oldest-first', 'newest-first'] as const), {
+    default: own.order,
+    changes: 'restart',
+    about: 'who leaves the line first: `oldest-first` or `newest-first`',
+  }),
+  room: setting(countOr('off', CONTROL_RANGES.room), {
+    default: own.room,
+    changes: 'live',
+    about: 'how many executions the engine may hold at once; a number makes the others wait in line here',
+  }),
+  budget: BUDGET,
+  capacity: optional(number(CONTROL_RANGES.capacity), {
+    changes: 'live',
+    about: "the engine's measured capacity in calls per second",
+  }),
+  grace: setting(durationOr(['now', 'never'] as const, CONTROL_RANGES.grace), {
+    default: own.grace,
+    changes: 'live',
+    about:
+      'how long abandoned work is kept from cancellation; `now` defeats attaching, `never` cancels nothing',
+  }),
+  graceAfterFirstByteMs: setting(duration(CONTROL_RANGES.graceAfterFirstByteMs), {
+    default: own.graceAfterFirstByteMs,
+    changes: 'live',
+    about:
+      'the same for an answer that was already streaming to a client that will hardly prove who it is when it comes back',
+  }),
+  learnGrace: setting(boolean, {
+    default: own.learnGrace,
+    changes: 'live',
+    about: 'whether grace follows the observed returns of each tenant, client and route',
+  }),
+  lateMergeMs: setting(duration(CONTROL_RANGES.lateMergeMs), {
+    default: own.lateMergeMs,
+    changes: 'live',
+    about: 'how far apart a disconnect and the attempt that it explains may be seen',
+  }),
+  lateMergeHoldMs: setting(duration(CONTROL_RANGES.lateMergeHoldMs), {
+    default: own.lateMergeHoldMs,
+    changes: 'live',
+    about: "how long an equal of an old live attempt is held back for that one's disconnect",
+  }),
+  deliveredAfterMs: setting(duration(CONTROL_RANGES.deliveredAfterMs), {
+    default: own.deliveredAfterMs,
+    changes: 'restart',
+    about: 'how long a connection must stand after the last byte for its answer to count as received',
+  }),
+  retainMs: setting(duration(CONTROL_RANGES.retainMs), {
+    default: own.retainMs,
+    changes: 'live',
+    about: 'how long a finished answer that nobody received is kept',
+  }),
+  retainKeyedMs: setting(duration(CONTROL_RANGES.retainKeyedMs), {
+    default: own.retainKeyedMs,
+    changes: 'live',
+    about: 'the same for a call that has a key',
+  }),
+  replayDeliveredMs: setting(duration(CONTROL_RANGES.replayDeliveredMs), {
+    default: own.replayDeliveredMs,
+    changes: 'live',
+    about: 'how long a delivered answer may be given again, on proof that it is the same call',
+  }),
+  defaultDeadlineMs: setting(duration(CONTROL_RANGES.defaultDeadlineMs), {
+    default: own.defaultDeadlineMs,
+    changes: 'live',
+    about: 'how long a client that says nothing is assumed to wait',
+  }),
+  leastDeadlineMs: setting(duration(CONTROL_RANGES.leastDeadlineMs), {
+    default: own.leastDeadlineMs,
+    changes: 'live',
+    about: 'the shortest announced deadline that is believed',
+  }),
+  bounds: BOUNDS,
+} satisfies TableOf<ControlOptions>;

@@ -1,0 +1,56 @@
+/** The kinds of values that only a gateway's settings have: hosts, headers, paths, addresses of engines. */
+
+import type { Kind } from '../shared/settings/kind.js';
+import { textOf } from '../shared/settings/kinds.js';
+
+const LONGEST_NAME = 256;
+const short = (raw: string, form: RegExp): string | undefined =>
+  raw.length <= LONGEST_NAME && form.test(raw) ? raw : undefined;
+
+export const host: Kind<string> = textOf(
+  'a host name or an address without a port, such as 127.0.0.1 or ::1',
+  (raw) => short(raw, /^[\w.:-]+$/),
+  { pattern: String.raw`^[A-Za-z0-9_.:-]+$` },
+);
+
+/** Read in lower case, since the names of headers have none. */
+export const header: Kind<string> = textOf(
+  'the name of a header, such as x-tenant',
+  (raw) => short(raw, /^[!#$%&'*+.^`|~\w-]+$/)?.toLowerCase(),
+  { pattern: String.raw`^[!#$%&'*+.^${'`'}|~A-Za-z0-9_-]+$` },
+);
+
+export const path: Kind<string> = textOf(
+  'a path that begins with a slash, without query, such as /v1/score',
+  (raw) => short(raw, /^\/[^\s?#]*$/),
+  { pattern: String.raw`^/[^\s?#]*$` },
+);
+
+export const upstreamUrl: Kind<string> = textOf(
+  'http(s)://host:port without credentials, query or /v1',
+  readUpstreamUrl,
+  { pattern: String.raw`^[Hh][Tt][Tt][Pp][Ss]?://(?![^/?#]*@)(?![^?#]*/v1/*$)[^\s?#]+$`, hint: urlHint },
+);
+
+/** The address of an engine without its last slash; undefined when it is none that requests can follow. */
+export function readUpstreamUrl(raw: unknown): string | undefined {
+  if (typeof raw !== 'string' || !URL.canParse(raw)) return undefined;
+  const parsed = new URL(raw);
+  const plain =
+    parsed.username === '' && parsed.password === '' && parsed.search === '' && parsed.hash === '';
+  if (!plain || !/^https?:$/.test(parsed.protocol)) return undefined;
+  // The paths of requests begin with /v1 themselves: with it here, the engine would see it twice.
+  const prefix = parsed.pathname.replace(/\/+$/, '');
+  return /(?:^|\/)v1$/.test(prefix) ? undefined : parsed.origin + prefix;
+}
+
+/** What would make an address that was refused one that is taken. */
+function urlHint(raw: unknown): string | undefined {
+  if (typeof raw !== 'string') return undefined;
+  if (/^[\w.-]+(?::\d+)?(?:\/|$)/.test(raw) && !raw.includes('@')) {
+    const meant = readUpstreamUrl(`http://${raw.replace(/\/v1\/*$/, '')}`);
+    return meant === undefined ? undefined : `did you mean ${meant}?`;
+  }
+  const shorter = readUpstreamUrl(raw.replace(/\/v1\/*$/, ''));
+  return shorter === undefined ? undefined : `clients bring the /v1 themselves: ${shorter}`;
+}

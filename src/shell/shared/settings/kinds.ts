@@ -1,0 +1,196 @@
+/** The kinds of values that settings are made of: numbers, words, durations, sizes, texts, and lists of them. */
+
+import { listed } from '../options.js';
+import { DURATION_FORM, durationText, readDuration, readSize, SIZE_FORM, sizeText } from '../units.js';
+import { type Form, type Kind, kind, type Range, textSchema } from './kind.js';
+
+const DURATION_PATTERN = String.raw`^\d{1,12}(\.\d{1,6})?(ms|s|m|h)$`;
+const SIZE_PATTERN = String.raw`^\d{1,12}(\.\d{1,6})?(B|KiB|MiB|GiB)$`;
+/** A longer list is written by a machine that has gone wrong. */
+const MOST_LISTED = 64;
+
+/** A text that is no number stays one, so that the complaint about it can show it. */
+const numberFromText = (text: string): unknown => (/^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text);
+
+export function number(range: Range): Kind<number> {
+  const text = numberText(range);
+  return kind<number>({
+    wants: text,
+    schema: numberSchema(range),
+    range,
+    parse: (raw) => (typeof raw === 'number' && !Number.isNaN(raw) ? raw : undefined),
+    fromText: numberFromText,
+    hint: percentHint,
+  });
+}
+
+function numberText({ least, most, whole = false }: Range): string {
+  const what = whole ? 'a whole number' : 'a number';
+  if (least === Number.MIN_VALUE) return `${what} above 0, up to ${most}`;
+  return most === Number.MAX_SAFE_INTEGER ? `${what} from ${least} up` : `${what} from ${least} to ${most}`;
+}
+
+function numberSchema({ least, most, whole = false }: Range): Record<string, unknown> {
+  const low = least === Number.MIN_VALUE ? { exclusiveMinimum: 0 } : { minimum: least };
+  return { type: whole ? 'integer' : 'number', ...low, maximum: most };
+}
+
+function percentHint(raw: unknown): string | undefined {
+  const [, percent] = (typeof raw === 'string' ? /^(\d+(?:\.\d+)?)\s*%$/.exec(raw) : undefined) ?? [];
+  return percent === undefined ? undefined : `a share: ${Number(percent) / 100}`;
+}
+
+export const boolean: Kind<boolean> = kind<boolean>({
+  wants: 'true or false',
+  schema: { type: 'boolean' },
+  parse: (raw) => (typeof raw === 'boolean' ? raw : undefined),
+  fromText: (text) => (text === 'true' || text === 'false' ? text === 'true' : text),
+});
+
+/** One of some words, all of them in lower case. */
+export function choice<T extends string>(words: readonly T[]): Kind<T> {
+  return kind<T>({
+    wants: listed(words),
+    schema: textSchema({ enum: words }),
+    parse: (raw) => words.find((word) => word === raw),
+    fromText: (text) => text.toLowerCase(),
+    hint: (raw) => (words.includes('off' as T) ? offHint(raw) : undefined),
+  });
+}
+
+/** A duration in milliseconds within `range`. */
+export const duration = (range: Range): Kind<number> => durationOr<never>([], range);
+
+/** A duration in milliseconds within `range`, or one of `words`. */
+export function durationOr<W extends string>(words: readonly W[], range: Range): Kind<number | W> {
+  const bounds = `a duration from ${durationText(range.least)} to ${durationText(range.most)}`;
+  return kind<number | W>({
+    wants: either(words, DURATION_FORM),
+    takes: either(words, bounds),
+    schema: worded(words, { pattern: DURATION_PATTERN }),
+    range,
+    parse: (raw) => words.find((word) => word === raw) ?? readDuration(raw),
+    write: (value) => (typeof value === 'number' ? durationText(value) : value),
+    fromText: (text) => wordIn(words, text) ?? text,
+    hint: (raw) => {
+      const bare = bareNumber(raw);
+      if (bare !== undefined) return `with its unit: ${bare}s, or ${bare}ms`;
+      return words.includes('off' as W) ? offHint(raw) : undefined;
+    },
+  });
+}
+
+/** A duration in milliseconds within `range`, where `off` is 0. */
+export function durationOrOff(range: Range): Kind<number> {
+  const inner = durationOr(['off'], { ...range, least: Math.max(1, range.least) });
+  return {
+    takes: inner.takes,
+    schema: inner.schema,
+    read: (raw, at, reader) => {
+      const value = inner.read(raw, at, reader);
+      return value === 'off' ? 0 : value;
+    },
+    write: (value) => inner.write(value === 0 ? 'off' : value),
+    fromText: (text) => inner.fromText(text),
+    complete: (value, name) => (value === 0 ? 0 : (inner.complete(value, name) as number)),
+  };
+}
+
+/** A size in bytes within `range`. */
+export function size(range: Range): Kind<number> {
+  const most = range.most === Number.MAX_SAFE_INTEGER ? ' up' : ` to ${sizeText(range.most)}`;
+  return kind<number>({
+    wants: SIZE_FORM,
+    takes: `a size from ${sizeText(range.least)}${most}`,
+    schema: textSchema({ pattern: SIZE_PATTERN }),
+    range: { ...range, whole: true },
+    parse: readSize,
+    write: sizeText,
+    hint: (raw) => {
+      if (typeof raw === 'string' && /^\d+(\.\d+)?\s*[kmg]b?$/i.test(raw))
+        return 'KiB, MiB and GiB, without a space';
+      const bare = bareNumber(raw);
+      return bare === undefined ? undefined : `with its unit: ${bare}B, or ${bare}MiB`;
+    },
+  });
+}
+
+function bareNumber(raw: unknown): string | undefined {
+  const text = typeof raw === 'number' ? String(raw) : raw;
+  return typeof text === 'string' && /^\d{1,12}(\.\d{1,6})?$/.test(text) ? text : undefined;
+}
+
+/** A whole number within `range`, or `word`. */
+export function countOr<W extends string>(word: W, range: Range): Kind<number | W> {
+  return kind<number | W>({
+    wants: `${word} or ${numberText(range)}`,
+    schema: { anyOf: [{ const: word }, numberSchema(range)] },
+    range,
+    parse: (raw) =>
+      raw === word ? word : typeof raw === 'number' && Number.isInteger(raw) ? raw : undefined,
+    fromText: (text) => wordIn([word], text) ?? numberFromText(text),
+    hint: (raw) => (word === 'off' ? offHint(raw) : undefined),
+  });
+}
+
+/** Tools that read YAML 1.1 take a bare `off` for false, and write that. */
+function offHint(raw: unknown): string | undefined {
+  return raw === false ? 'in quotes, "off", where another tool made it false' : undefined;
+}
+
+/** A word that flags and variables may write in capitals. */
+const wordIn = <W extends string>(words: readonly W[], text: string): W | undefined =>
+  words.find((word) => word === text.toLowerCase());
+
+const either = (words: readonly string[], form: string): string => listed([...words, form]);
+
+function worded(words: readonly string[], form: { readonly pattern: string }): ReturnType<typeof textSchema> {
+  if (words.length === 0) return textSchema(form);
+  return { anyOf: [{ enum: words }, textSchema(form)] };
+}
+
+/** A text that `parse` understands; `pattern` is what JSON Schema can say of it. */
+export function textOf(
+  wants: string,
+  parse: (raw: string) => string | undefined,
+  more: { readonly pattern?: string; readonly hint?: Form<string>['hint'] } = {},
+): Kind<string> {
+  return kind<string>({
+    wants,
+    schema: textSchema(more.pattern === undefined ? {} : { pattern: more.pattern }),
+    parse: (raw) => (typeof raw === 'string' ? parse(raw) : undefined),
+    ...(more.hint === undefined ? {} : { hint: more.hint }),
+  });
+}
+
+/** A list of values of one kind; a text has them between commas. */
+export function list<T>(of: Kind<T>, what: string): Kind<readonly T[]> {
+  return {
+    takes: `a list of ${what}, at most ${MOST_LISTED}`,
+    schema: { type: 'array', items: of.schema, maxItems: MOST_LISTED },
+    read(raw, at, reader) {
+      if (!Array.isArray(raw)) {
+        reader.refuse(at, `a list of ${what}, such as [a, b]`, raw);
+        return undefined;
+      }
+      if (raw.length > MOST_LISTED) {
+        reader.complain(at, `must have at most ${MOST_LISTED} entries, not ${raw.length}`);
+        return undefined;
+      }
+      const items = raw.map((each: unknown, index) => of.read(each, [...at, index], reader));
+      return items.every((each) => each !== undefined) ? items : undefined;
+    },
+    write: (value) => value.map((each) => of.write(each)),
+    fromText: (all) =>
+      all
+        .split(',')
+        .map((each) => each.trim())
+        .filter((each) => each !== '')
+        .map((each) => of.fromText(each)),
+    complete(value, name) {
+      if (value.length <= MOST_LISTED)
+        return value.map((each, index) => of.complete(each, `${name}.${index}`));
+      throw new RangeError(`${name} must have at most ${MOST_LISTED} entries, not ${value.length}`);
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/** Settings in force: the last source that says something wins, and each value knows its source. */
+
+import { isDeepStrictEqual } from 'node:util';
+import { unreachable } from '../../../core/assert.js';
+import type { JsonSchema } from './kind.js';
+import { REFERENCE } from './kind.js';
+import type { Layer, Origin } from './reading.js';
+import { groupSchema, leavesOf, put, valueAt } from './table.js';
+
+/** What the sources say, to be completed with the defaults; and where each key's value came from. */
+export interface Merged {
+  readonly given: Readonly<Record<string, unknown>>;
+  readonly origins: ReadonlyMap<string, Origin>;
+}
+
+/** Lays the sources over one another, the first lowest. A list is taken whole. */
+export function merge(group: object, layers: readonly Layer[]): Merged {
+  const given = {};
+  const origins = new Map<string, Origin>(leavesOf(group).map(({ key }) => [key, { from: 'default' }]));
+  for (const { said } of layers) {
+    for (const { leaf, value, origin } of said) {
+      put(given, leaf.names, value);
+      origins.set(leaf.key, origin);
+    }
+  }
+  return { given, origins };
+}
+
+/** An origin in words: `--room`, `HOLDFAST_CONTROL_ROOM`, `gateway.yaml line 3`, `default`. */
+export function originText(origin: Origin): string {
+  switch (origin.from) {
+    case 'default':
+      return 'default';
+    case 'flag':
+      return origin.flag;
+    case 'environment':
+      return origin.variable;
+    case 'file': {
+      const line = origin.line === undefined ? '' : ` line ${origin.line}`;
+      const variables = origin.variables.map((name) => ` $${name}`).join('');
+      return `${origin.file}${line}${variables}`;
+    }
+    default:
+      return unreachable(origin);
+  }
+}
+
+export interface Difference {
+  /** `next` where a setting may change while running, `current` elsewhere. */
+  readonly taken: Readonly<Record<string, unknown>>;
+  /** Keys that were taken over, and keys that wait for a restart. */
+  readonly changed: readonly string[];
+  readonly waiting: readonly string[];
+}
+
+/** What of `next` may take the place of `current` while running. */
+export function difference(group: object, current: object, next: object): Difference {
+  const taken = {};
+  const changed: string[] = [];
+  const waiting: string[] = [];
+  for (const { names, key, setting } of leavesOf(group)) {
+    const [before, after] = [valueAt(current, names), valueAt(next, names)];
+    const live = setting.changes === 'live';
+    if (!isDeepStrictEqual(before, after)) (live ? changed : waiting).push(key);
+    const value = live ? after : before;
+    if (value !== undefined) put(taken, names, value);
+  }
+  return { taken, changed, waiting };
+}
+
+/** JSON Schema 2020-12 of a file with the settings of `group`. */
+export function fileSchema(group: object, title: string): JsonSchema {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title,
+    ...groupSchema(group),
+    $defs: {
+      [REFERENCE]: {
+        type: 'string',
+        pattern: String.raw`\$`,
+        description: 'a text from variables: $NAME or ${NAME}; $$ is a dollar',
+      },
+    },
+  };
+}
