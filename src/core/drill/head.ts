@@ -3,6 +3,7 @@
 import { type OutcomeParts, outcomes, totalOutcome } from './outcome.js';
 import { type BacklogSample, backlogRecovery, onTimeRecovery, overloadOf } from './recovery.js';
 import { RUN_FORMAT, type RunHead } from './run.js';
+import { withoutCalls } from './trace.js';
 
 /** What a run knows of itself besides what is computed from its lists. */
 export type RunFacts = Omit<RunHead, 'format' | 'plan' | 'calls' | 'stages' | 'total' | 'recovery'>;
@@ -23,7 +24,7 @@ export function runHead(parts: HeadParts): RunHead {
   return {
     format: RUN_FORMAT,
     ...facts,
-    plan,
+    plan: withoutCalls(plan),
     calls: planned.length,
     stages: outcomes(parts),
     total: totalOutcome(parts, executionCount),

@@ -1,5 +1,7 @@
 /** What a drill will ask, stated before it starts: stages, workload and clients, all data. */
 
+import type { Trace } from './trace.js';
+
 /** Calls per second, or a multiple of the engine's measured capacity Ĉ. */
 export type Rate = { readonly perSecond: number } | { readonly capacity: number };
 
@@ -80,6 +82,8 @@ export interface Plan {
   readonly clients: readonly ClientKind[];
   /** A call whose full answer comes within this long of its planned arrival is delivered. */
   readonly horizonSeconds: number;
+  /** Calls that were recorded: they take the place of stages, arrivals and workload. */
+  readonly trace?: Trace;
 }
 
 /** One call of a plan under one seed. */
@@ -91,6 +95,8 @@ export interface PlannedCall {
   readonly promptTokens: number;
   readonly sharedPrefixTokens: number;
   readonly responseTokens: number;
+  /** Of a traced call: names of its leading blocks of 512 prompt tokens; equal names are equal tokens. */
+  readonly blocks?: readonly number[];
   readonly client: ClientKind;
 }
 

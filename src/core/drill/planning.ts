@@ -4,6 +4,7 @@ import { exponential, gamma, lognormal } from '../chance/distributions.js';
 import type { Random } from '../chance/random.js';
 import { Random as Stream } from '../chance/random.js';
 import type { Arrivals, ClientKind, Lengths, Plan, PlannedCall, Rate } from './plan.js';
+import type { TraceCall } from './trace.js';
 
 /** The most calls a plan may ask. */
 export const MOST_CALLS = 2_000_000;
@@ -19,6 +20,7 @@ export function perSecond(rate: Rate, capacity: number | undefined): number {
 
 /** Every call of the plan in order of arrival. `capacity`: Ĉ in calls per second. */
 export function planCalls(plan: Plan, seed: number, capacity?: number): readonly PlannedCall[] {
+  if (plan.trace !== undefined) return traced(plan, plan.trace.calls, seed);
   const arrivals = new Stream(seed, 'arrivals');
   const prompts = new Stream(seed, 'prompts');
   const responses = new Stream(seed, 'responses');
@@ -47,6 +49,19 @@ export function planCalls(plan: Plan, seed: number, capacity?: number): readonly
     startMs += stage.seconds * 1_000;
   });
   return calls;
+}
+
+function traced(plan: Plan, calls: readonly TraceCall[], seed: number): readonly PlannedCall[] {
+  if (calls.length > MOST_CALLS) throw new RangeError(`the plan asks more than ${MOST_CALLS} calls`);
+  const kinds = new Stream(seed, 'clients');
+  const pick = picker(plan.clients);
+  return calls.map((call, index) => ({
+    index,
+    stage: 0,
+    sharedPrefixTokens: 0,
+    client: pick(kinds),
+    ...call,
+  }));
 }
 
 interface Span {

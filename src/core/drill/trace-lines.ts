@@ -62,6 +62,7 @@ function firstIdsOf(planned: readonly PlannedCall[]): readonly number[] {
 }
 
 function hashIds(call: PlannedCall, firstOwn: number): readonly number[] {
+  if (call.blocks !== undefined) return call.blocks;
   const shared = sharedBlocks(call);
   const count = Math.ceil(call.promptTokens / TRACE_BLOCK_TOKENS);
   return Array.from({ length: count }, (_, at) => (at < shared ? at : firstOwn + at - shared));

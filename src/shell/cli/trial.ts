@@ -15,6 +15,8 @@ import { type Command, HELP_FLAG, type World } from './command.js';
 import { type Flags, type Given, readFlags } from './flags.js';
 import { positive, wholeNumber } from './numbers.js';
 import { progress } from './progress.js';
+import { checkLengths, planAsked, TRACE_FLAGS, traceNote } from './trace-flags.js';
+import { keptCapacity } from './trial-capacity.js';
 import { changesOf } from './trial-changes.js';
 import { playAll, type TrialTask } from './trial-pool.js';
 import { comparisonText, figuresText, scenarioText } from './trial-text.js';
@@ -23,9 +25,14 @@ const FLAGS = {
   scenario: { value: 'NAME', help: 'the arm to run, pulse=, step= and model= behind it (holdfast)' },
   list: { help: 'print the names of all scenarios and end' },
   plan: { value: 'FILE', help: 'run this plan, YAML or JSON, instead of the published one' },
+  ...TRACE_FLAGS,
   seeds: { value: 'N', help: 'run seeds 1 to N (3)' },
   set: { value: 'KEY=VALUE', many: true, help: 'change an option: control.room=100, engine.maxNumSeqs=64' },
   capacity: { value: 'N', help: 'Ĉ in calls per second, instead of the profile’s' },
+  store: {
+    value: 'FILE',
+    help: 'where holdfast calibrate keeps capacities, for a plan with a workload of its own',
+  },
   compare: { value: 'NAME', help: 'a second scenario: print paired differences from --scenario to it' },
   published: { help: 'run the whole matrix of the published experiment and print published against ours' },
   sweep: { help: 'run --scenario over pulse heights, deadlines and loads and print where it recovers' },
@@ -55,7 +62,7 @@ Example:
   run: async (args, world): Promise<ExitCode> => {
     const given = readFlags('trial', FLAGS, args);
     if (given.list !== undefined) return list(world);
-    const asked = askedOf(given);
+    const asked = askedOf(given, world);
     if (given.published !== undefined) return published(asked, world);
     if (given.sweep !== undefined) return sweep(asked, world);
     return given.compare === undefined
@@ -73,18 +80,22 @@ interface Asked {
   readonly json: boolean;
 }
 
-function askedOf(given: Given<typeof FLAGS>): Asked {
+function askedOf(given: Given<typeof FLAGS>, world: World): Asked {
   const modes = (['published', 'sweep', 'compare'] as const).filter((mode) => given[mode] !== undefined);
   if (modes.length > 1) throw new UserError('bad_usage', `trial takes one of --${modes.join(' and --')}`);
   const name = scenarioNamed(given.scenario?.[0] ?? DEFAULT_SCENARIO);
   const count = wholeNumber(given.seeds?.[0] ?? String(DEFAULT_SEEDS), 'seeds', MOST_SEEDS);
   const path = given.plan?.[0];
-  const changes: Changes = {
+  const stated = given.capacity === undefined ? undefined : positive(given.capacity[0] ?? '', 'capacity');
+  const asked: Changes = {
     ...changesOf(given.set ?? [], ['control', 'engine']),
-    plan: path === undefined ? undefined : readPlanFile(path),
-    capacity: given.capacity === undefined ? undefined : positive(given.capacity[0] ?? '', 'capacity'),
+    plan: planAsked(given, path === undefined ? undefined : readPlanFile(path)),
+    capacity: stated,
   };
-  check(name, changes);
+  check(name, asked);
+  if (asked.plan?.trace !== undefined) world.err(traceNote(asked.plan.trace));
+  const capacity = stated ?? keptCapacity(name, asked, given.store?.[0], world);
+  const changes = { ...asked, capacity };
   const seeds = Array.from({ length: count }, (_, at) => at + 1);
   return { scenario: name, seeds, changes, recordIn: given.record?.[0], json: given.json !== undefined };
 }
@@ -99,9 +110,10 @@ function scenarioNamed(name: string): string {
 /** Options that do not fit are told before a thread is started. */
 function check(name: string, changes: Changes): void {
   try {
-    const { control, engine, capacity } = settingsOf(name, 1, changes);
+    const { control, engine, capacity, plan } = settingsOf(name, 1, changes);
     controlOptions({ capacity, ...control });
-    engineOptions(engine);
+    const { maxModelLen } = engineOptions(engine);
+    if (plan.trace !== undefined) checkLengths(plan.trace, maxModelLen);
   } catch (error) {
     if (error instanceof RangeError) throw new UserError('bad_usage', error.message, { cause: error });
     throw error;

@@ -1,13 +1,16 @@
 /** Reads a plan, YAML or JSON: every key known, every complaint with its file, line and reason. */
 
 import { readFileSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { CLIENTS } from '../../core/drill/clients.js';
 import { type ClientKind, type Plan, PUBLISHED_CLIENT, PUBLISHED_PLAN } from '../../core/drill/plan.js';
+import { planOfTrace } from '../../core/drill/trace.js';
 import { UserError } from '../shared/errors.js';
 import { errorText } from '../shared/log.js';
-import { type CLIENT, PLAN } from './plan-schema.js';
+import { type CLIENT, PLAN, type RECORDED_PLAN } from './plan-schema.js';
+import { readTraceFile } from './trace-file.js';
 
 const LARGEST_FILE_BYTES = 1024 * 1024;
 const MOST_COMPLAINTS = 20;
@@ -25,14 +28,14 @@ export function readPlanFile(path: string): Plan {
   return readPlan(content, path);
 }
 
-/** The plan in `content`; `source` is how complaints call it. What is left out is the published plan's. */
+/** The plan in `content`; `source` is how complaints call it, and a trace is sought in its folder. What is left out is the published plan's. */
 export function readPlan(content: string, source: string): Plan {
   const lines = new LineCounter();
   const document = parseDocument(content, { lineCounter: lines, merge: false, logLevel: 'error' });
   const broken = [...document.errors, ...document.warnings].map(({ message }) => message.trim());
   if (broken.length > 0) throw complaint(source, broken);
   const read = PLAN.safeParse(document.toJS({ maxAliasCount: 100 }));
-  if (read.success) return planOf(read.data);
+  if (read.success) return writtenPlan(read.data, dirname(source));
   const reasons = read.error.issues.map((issue) => {
     const path = issue.path.filter((step) => typeof step !== 'symbol');
     return `${lineOf(document, lines, path)}${path.join('.') || 'the plan'}: ${issue.message}`;
@@ -58,7 +61,7 @@ function lineOf(document: Document, lines: LineCounter, path: readonly (string |
 }
 
 /** What a plan file leaves out is the published plan's. */
-export function planOf(read: z.infer<typeof PLAN>): Plan {
+export function planOf(read: z.infer<typeof RECORDED_PLAN>): Plan {
   const { workload, clients, ...rest } = defined(read);
   return {
     ...PUBLISHED_PLAN,
@@ -67,6 +70,14 @@ export function planOf(read: z.infer<typeof PLAN>): Plan {
     workload: { ...PUBLISHED_PLAN.workload, ...(defined(workload ?? {}) as Partial<Plan['workload']>) },
     clients: (clients ?? [{}]).map(clientOf),
   };
+}
+
+/** `folder` is where a trace is sought. */
+function writtenPlan({ trace, stages = [], ...fields }: z.infer<typeof PLAN>, folder: string): Plan {
+  const plan = planOf({ ...fields, stages });
+  if (trace === undefined) return plan;
+  const file = isAbsolute(trace.file) ? trace.file : join(folder, trace.file);
+  return planOfTrace(plan, readTraceFile({ ...trace, file }));
 }
 
 function clientOf(read: z.infer<typeof CLIENT>): ClientKind {

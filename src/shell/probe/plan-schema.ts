@@ -2,6 +2,8 @@
 
 import { z } from 'zod';
 import { CLIENTS } from '../../core/drill/clients.js';
+import { MOST_CALLS } from '../../core/drill/planning.js';
+import { TRACE_FORMATS } from './trace-formats.js';
 
 const seconds = z.number().positive().max(1_000_000);
 const count = z.number().int().min(1).max(10_000_000);
@@ -58,12 +60,22 @@ export const CLIENT = z.strictObject({
   priority: z.number().int().optional(),
 });
 
-export const PLAN = z.strictObject({
+/** A recorded trace in the place of stages; `file` from the folder of the plan. */
+const TRACE = z.strictObject({
+  file: z.string().min(1).max(4_096),
+  format: z.enum(TRACE_FORMATS).optional(),
+  speed: z.number().positive().max(1_000_000).optional(),
+  limit: z.number().int().min(1).max(MOST_CALLS).optional(),
+  mostTokens: count.optional(),
+});
+
+const STAGES = z
+  .array(z.strictObject({ name: text, rate: RATE, seconds }))
+  .min(1)
+  .max(1_000);
+
+const FIELDS = {
   name: text.optional(),
-  stages: z
-    .array(z.strictObject({ name: text, rate: RATE, seconds }))
-    .min(1)
-    .max(1_000),
   arrivals: z
     .union([
       z.enum(['poisson', 'counted', 'even']),
@@ -79,4 +91,27 @@ export const PLAN = z.strictObject({
     .optional(),
   clients: z.array(CLIENT).min(1).max(100).optional(),
   horizonSeconds: seconds.optional(),
+};
+
+/** A plan as people write it. */
+export const PLAN = z
+  .strictObject({ ...FIELDS, stages: STAGES.optional(), trace: TRACE.optional() })
+  .refine(
+    ({ stages, trace }) => (stages === undefined) !== (trace === undefined),
+    'needs stages, or a trace in their place',
+  );
+
+const lines = z.number().int().min(0);
+
+/** A plan as a run's record has it: what a trace became, without its calls. */
+export const RECORDED_PLAN = z.strictObject({
+  ...FIELDS,
+  stages: STAGES,
+  trace: z
+    .strictObject({
+      source: z.string().max(4_096),
+      calls: z.array(z.never()),
+      leftOut: z.strictObject({ failed: lines, retries: lines, tooLong: lines }),
+    })
+    .optional(),
 });

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { RUN_FORMAT } from '../../core/drill/run.js';
-import { PLAN } from './plan-schema.js';
+import { RECORDED_PLAN } from './plan-schema.js';
 
 const number = z.number();
 const count = z.number().int().min(0);
@@ -41,7 +41,7 @@ export const HEAD = z.object({
   seed: number,
   capacity: z.number().positive().nullable(),
   timeScale: z.number().positive(),
-  plan: PLAN,
+  plan: RECORDED_PLAN,
   calls: count,
   invalid: z.array(text),
   stopped: z.boolean(),
