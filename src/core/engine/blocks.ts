@@ -18,11 +18,8 @@ export class Holding {
   readonly stretches: Stretch[] = [];
   /** Blocks in all. */
   length = 0;
-
-  /** The first so many blocks are remembered. */
-  get remembered(): number {
-    return this.stretches.at(-1)?.to ?? 0;
-  }
+  /** The first so many of them are remembered. */
+  remembered = 0;
 
   /** All that it holds of the remembered, last block first. */
   *parts(): Generator<Stretch> {
@@ -123,6 +120,7 @@ export class BlockPool {
       shared.users += 1;
       into.stretches.push(shared);
       into.length = end;
+      into.remembered = end;
     }
   }
 
@@ -134,6 +132,7 @@ export class BlockPool {
     for (const part of holding.parts()) this.#leave(part);
     holding.stretches.length = 0;
     holding.length = 0;
+    holding.remembered = 0;
   }
 
   /** From now on the first `upTo` blocks of `holding` can be found as those of `chain`. */
@@ -153,6 +152,7 @@ export class BlockPool {
       }
       at = to;
     }
+    holding.remembered = upTo;
   }
 
   /** Whether the block of `chain` at `at` is remembered by another, all before it being so, the latest by `last`. */

@@ -44,6 +44,9 @@ export class Execution {
   readonly prompt: Prompt;
   readonly promptTokens: number;
   readonly maxTokens: number;
+  readonly minTokens: number;
+  /** Infinity when it does not end by itself. */
+  readonly stopAfter: number;
   readonly priority: number;
   /** When the front end took it, in the clock's milliseconds. */
   readonly arrivedAt: number;
@@ -81,6 +84,8 @@ export class Execution {
     this.prompt = request.prompt;
     this.promptTokens = request.prompt.length;
     this.maxTokens = request.maxTokens;
+    this.minTokens = request.minTokens ?? 0;
+    this.stopAfter = request.stopAfter ?? Number.POSITIVE_INFINITY;
     this.priority = request.priority ?? 0;
     this.arrivedAt = request.arrivedAt ?? now;
     const output = request.output ?? new SegmentTokens([[outputSegment--, request.maxTokens]]);

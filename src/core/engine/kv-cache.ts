@@ -28,10 +28,12 @@ export class KvCache {
 
   /** Blocks for `tokens` more of a running execution; false, and nothing changed, when they do not fit. */
   grow(execution: Execution, tokens: number): boolean {
+    const { blocks } = execution;
     const upTo = Math.min(execution.computed + tokens, this.#maxModelLen);
-    const held = execution.blocks.length;
-    // A division for each token of each execution would be felt.
-    const missing = upTo <= held * this.#blockSize ? 0 : this.#blocksFor(upTo) - held;
+    // Nearly every call brings one token to a block that is there and stays unfinished.
+    if (upTo <= blocks.length * this.#blockSize && upTo < (blocks.remembered + 1) * this.#blockSize)
+      return true;
+    const missing = Math.max(0, this.#blocksFor(upTo) - blocks.length);
     if (missing > this.pool.free) return false;
     this.#extend(execution, missing, upTo);
     return true;
@@ -52,7 +54,7 @@ export class KvCache {
 
   /** Lets the full blocks among the first `tokens` be found by others. */
   remember({ blocks, chain }: Execution, tokens: number): void {
-    if (!this.#caching || tokens < (blocks.remembered + 1) * this.#blockSize) return;
+    if (tokens < (blocks.remembered + 1) * this.#blockSize || !this.#caching) return;
     const full = Math.floor(tokens / this.#blockSize);
     chain.hashUpTo(full, this.#blockSize);
     this.pool.remember(blocks, chain, full);

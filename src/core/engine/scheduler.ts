@@ -184,9 +184,9 @@ export class Scheduler {
   }
 
   #endOf(execution: Execution): FinishReason | undefined {
-    const { outputTokens, maxTokens, request } = execution;
-    if (outputTokens < (request.minTokens ?? 0)) return undefined;
-    if (request.stopAfter !== undefined && outputTokens >= request.stopAfter) return 'stop';
+    const { outputTokens, maxTokens, minTokens, stopAfter } = execution;
+    if (outputTokens < minTokens) return undefined;
+    if (outputTokens >= stopAfter) return 'stop';
     return outputTokens >= maxTokens || execution.tokens >= this.#options.maxModelLen ? 'length' : undefined;
   }
 

@@ -48,18 +48,18 @@ export class Step {
   /** Begins anew; what the arrays held is written over, since arrays that are emptied lose their memory each step. */
   clear(): void {
     this.#count = 0;
-    this.admitted.length = 0;
-    this.preempted.length = 0;
+    while (this.admitted.length > 0) this.admitted.pop();
+    while (this.preempted.length > 0) this.preempted.pop();
     this.total = 0;
   }
 
   /** Nobody is added any more: the arrays hold this step and nothing of the one before. */
   seal(): void {
-    const count = this.#count;
-    if (this.executions.length === count) return;
-    this.executions.length = count;
-    this.tokens.length = count;
-    this.bases.length = count;
-    this.yields.length = Math.min(this.yields.length, count);
+    while (this.executions.length > this.#count) {
+      this.executions.pop();
+      this.tokens.pop();
+      this.bases.pop();
+      this.yields.pop();
+    }
   }
 }

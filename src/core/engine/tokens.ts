@@ -153,13 +153,9 @@ export class Prompt {
   }
 
   #runOf(at: number): number {
-    const starts = this.#starts;
-    let [low, high] = [0, starts.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((starts[middle] as number) <= at) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    // Either every block is a run of its own or runs are few.
+    let run = Math.min(at, this.#starts.length - 1);
+    while ((this.#starts[run] as number) > at) run -= 1;
+    return run;
   }
 }

@@ -1,6 +1,8 @@
 /** A binary heap with a caller's order: the base of every agenda in the core. */
 
 export class Heap<T> {
+  /** Comes out before all of `items`; undefined when that is not known. */
+  #first: T | undefined;
   readonly #items: T[] = [];
   readonly #before: (a: T, b: T) => boolean;
 
@@ -10,14 +12,38 @@ export class Heap<T> {
   }
 
   get size(): number {
-    return this.#items.length;
+    return this.#items.length + (this.#first === undefined ? 0 : 1);
   }
 
   peek(): T | undefined {
-    return this.#items[0];
+    return this.#first ?? this.#items[0];
   }
 
+  /** What is due next is often asked for last: it waits beside the heap and moves nothing in it. */
   push(item: T): void {
+    const first = this.peek();
+    if (first !== undefined && !this.#before(item, first)) this.#rise(item);
+    else {
+      if (this.#first !== undefined) this.#rise(this.#first);
+      this.#first = item;
+    }
+  }
+
+  pop(): T | undefined {
+    const first = this.#first;
+    if (first !== undefined) {
+      this.#first = undefined;
+      return first;
+    }
+    const items = this.#items;
+    const top = items[0];
+    const last = items.pop();
+    if (items.length === 0 || last === undefined) return top;
+    this.#sink(last);
+    return top;
+  }
+
+  #rise(item: T): void {
     const items = this.#items;
     let at = items.length;
     items.push(item);
@@ -29,15 +55,6 @@ export class Heap<T> {
       at = parent;
     }
     items[at] = item;
-  }
-
-  pop(): T | undefined {
-    const items = this.#items;
-    const top = items[0];
-    const last = items.pop();
-    if (items.length === 0 || last === undefined) return top;
-    this.#sink(last);
-    return top;
   }
 
   #sink(item: T): void {
