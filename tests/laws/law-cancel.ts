@@ -2,15 +2,23 @@
 
 import type { ControlEvent } from '../../src/core/control/event.js';
 import { mannersOf } from '../../src/core/control/family.js';
+import type { ControlOptions } from '../../src/core/control/options.js';
 import type { Verdict } from '../../src/core/control/verdict.js';
 import { Facts, Law } from './moment.js';
+
+interface Left {
+  readonly attempt: string;
+  readonly at: number;
+  /** A grace that has begun ends when it was going to. */
+  readonly options: ControlOptions;
+}
 
 export class CancelLaw extends Law {
   readonly number = 5;
   readonly #facts = new Facts();
   readonly #listening = new Map<string, string>();
   /** Who left last, and when, by call. */
-  readonly #lastLeft = new Map<string, { readonly attempt: string; readonly at: number }>();
+  readonly #lastLeft = new Map<string, Left>();
   readonly #callOf = new Map<string, string>();
   readonly #queuedAt = new Map<string, number>();
   readonly #answering = new Set<string>();
@@ -33,7 +41,8 @@ export class CancelLaw extends Law {
     else if (verdict.kind === 'seal') this.#sealed.add(verdict.execution);
     else if (verdict.kind === 'attempt-ended') {
       const call = this.#listening.get(verdict.attempt);
-      if (call !== undefined) this.#lastLeft.set(call, { attempt: verdict.attempt, at: this.at });
+      if (call !== undefined)
+        this.#lastLeft.set(call, { attempt: verdict.attempt, at: this.at, options: this.options });
       this.#listening.delete(verdict.attempt);
     } else if (verdict.kind === 'cancel') this.#cancel(verdict);
     else if (verdict.kind === 'drop') this.#drop(verdict);
@@ -45,8 +54,9 @@ export class CancelLaw extends Law {
 
   /** The least grace that whoever left last from the call has a right to, as design §8 states it. */
   #graceMs(call: string, execution: string | undefined): number {
-    const { grace, graceAfterFirstByteMs, learnGrace } = this.surroundings.options;
-    const facts = this.#facts.of(this.#lastLeft.get(call)?.attempt ?? '');
+    const left = this.#lastLeft.get(call);
+    const { grace, graceAfterFirstByteMs, learnGrace } = left?.options ?? this.options;
+    const facts = this.#facts.of(left?.attempt ?? '');
     if (facts === undefined || facts.cancelOnLeave || !facts.shareable || grace === 'now' || learnGrace)
       return 0;
     const answering = execution !== undefined && this.#answering.has(execution);
@@ -79,7 +89,7 @@ export class CancelLaw extends Law {
     this.hold(!this.#listened(call), `entry of ${call} ${ending} while somebody listens`);
     if (ending === 'displaced') return;
     const left = this.#lastLeft.get(call)?.at ?? Number.POSITIVE_INFINITY;
-    const outwaited = (this.#queuedAt.get(call) ?? this.at) + this.surroundings.options.bounds.lineWaitMs;
+    const outwaited = (this.#queuedAt.get(call) ?? this.at) + this.options.bounds.lineWaitMs;
     const due = Math.min(left + this.#graceMs(call, undefined), outwaited);
     this.hold(this.at >= due, `entry of ${call} ${ending} at ${this.at}, before ${due}`);
   }

@@ -39,6 +39,7 @@ export class OnceLaw extends Law {
   readonly #decided = new Map<string, Decision>();
   /** The bound on known calls was met: whoever it pushed out is a stranger when it returns. */
   #pushedOut = false;
+  #uncharged = false;
   readonly #firsts: number[] = [];
   readonly #charged: number[] = [];
 
@@ -69,13 +70,16 @@ export class OnceLaw extends Law {
   }
 
   protected override close({ granted, verdicts, gauges }: Moment): void {
-    this.#pushedOut ||= (gauges()?.calls ?? 0) >= this.surroundings.options.bounds.calls;
+    this.#pushedOut ||= (gauges()?.calls ?? 0) >= this.options.bounds.calls;
     if (!verdicts.some((verdict) => verdict.kind === 'start')) return;
-    if (granted === undefined || this.surroundings.options.budget.mode === 'off') return;
+    // What was not charged for a while is in the sum for ever.
+    this.#uncharged ||= this.options.budget.mode === 'off';
+    if (granted === undefined || this.#uncharged) return;
     let beyond = 0;
     for (const { starts, failures } of this.#work.values()) beyond += Math.max(0, starts - 1 - failures);
     this.hold(beyond <= granted, `${beyond} executions beyond right and failures, ${granted} granted`);
-    const { trueCall, options } = this.surroundings;
+    const { trueCall } = this.surroundings;
+    const { options } = this;
     if (trueCall === undefined || options.coalesce === 'off' || this.#pushedOut) return;
     const most = (one: Equals): number => one.trueCalls.size + one.failures + one.seen;
     const beside = [...this.#equals].filter(([, one]) => one.starts > most(one));
@@ -114,7 +118,7 @@ export class OnceLaw extends Law {
 
   /** A call that had used up its right and has to wait was granted an execution: the window must have allowed it. */
   #queue(attempt: string): void {
-    const { budget, capacity } = this.surroundings.options;
+    const { budget, capacity } = this.options;
     if (budget.mode !== 'entitlement' || this.#decided.get(attempt) !== 'rejoin_spent') return;
     // A window that is kept in sixty parts may be one part longer or shorter than it says.
     const partMs = budget.windowMs / 60;
@@ -169,13 +173,13 @@ export class DeliveryLaw extends Law {
     const listeners = this.#listeners.get(call) ?? new Set();
     this.#listeners.set(call, listeners.add(attempt));
     const counted = [...listeners].filter((one) => this.#proof.get(one) !== true).length;
-    if (this.surroundings.options.coalesce === 'identical') return;
+    if (this.options.coalesce === 'identical') return;
     this.hold(counted <= 1, `${counted} attempts listen to ${call}, and not to replay it on proof`);
   }
 
   #deliver(attempt: string, execution: string | undefined): void {
     this.hold(execution !== undefined, `${attempt} was delivered nothing`);
-    if (execution === undefined || this.surroundings.options.coalesce === 'identical') return;
+    if (execution === undefined || this.options.coalesce === 'identical') return;
     const before = this.#delivered.get(execution) ?? [];
     this.#delivered.set(execution, [...before, attempt]);
     if (before.length === 0) return;

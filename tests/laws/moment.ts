@@ -2,7 +2,7 @@
 
 import type { Control, ControlGauges } from '../../src/core/control/control.js';
 import type { AttemptFacts, ControlEvent } from '../../src/core/control/event.js';
-import type { ControlOptions } from '../../src/core/control/options.js';
+import { type ControlOptions, ownOptions, takeOver } from '../../src/core/control/options.js';
 import type { Verdict } from '../../src/core/control/verdict.js';
 import type { Subject } from '../support/subject.js';
 
@@ -33,15 +33,23 @@ export interface Surroundings {
 export abstract class Law {
   readonly breaches: Breach[] = [];
   protected readonly surroundings: Surroundings;
+  /** In force at the moment that is seen. */
+  protected options: ControlOptions;
   protected at = 0;
   abstract readonly number: number;
 
   constructor(surroundings: Surroundings) {
     this.surroundings = surroundings;
+    this.options = surroundings.options;
   }
 
   see(moment: Moment): void {
     this.at = moment.at;
+    const { event } = moment;
+    if (event.kind === 'reconfigure') {
+      this.options = ownOptions(this.options);
+      takeOver(this.options, event.options);
+    }
     this.heed(moment.event);
     for (const verdict of moment.verdicts) this.weigh(verdict, moment);
     this.close(moment);

@@ -3,7 +3,7 @@
 import type { ControlSettings } from '../../src/core/control/options.js';
 import type { MakeSubject, Subject } from '../support/subject.js';
 import { type Breach, type Moment, Witness } from './moment.js';
-import { Workload } from './workload.js';
+import { Workload, type WorkloadOptions } from './workload.js';
 import { KINDS, type Kind } from './workload-client.js';
 
 const PLACES = 8;
@@ -29,11 +29,18 @@ export function patient(brings: Kind['brings'], gapMs: Kind['gapMs']): Kind {
   return { ...plain, ...quiet, brings, gapMs, deadlineMs: DEADLINE_MS, attempts: 8 };
 }
 
-export function recovery(seed: number, kind: Kind, settings: ControlSettings, make: MakeSubject): Recovery {
+export function recovery(
+  seed: number,
+  kind: Kind,
+  settings: ControlSettings,
+  make: MakeSubject,
+  changes: WorkloadOptions['changes'] = [],
+): Recovery {
   const rate = 0.6 * CAPACITY;
   const options = {
     seed,
     settings: { room: PLACES, ...settings },
+    changes,
     phases: [
       { forMs: BASE_MS, rate },
       { forMs: PULSE_MS, rate: 2.7 * CAPACITY },

@@ -28,6 +28,8 @@ export interface WorkloadOptions {
   readonly tenants?: readonly string[];
   /** Tenants whose calls are planned like all others, and never made. */
   readonly silent?: readonly string[];
+  /** Other settings, each from a moment on. */
+  readonly changes?: readonly { readonly atMs: number; readonly settings: ControlSettings }[];
   /** How the request of a tenant is worded; by default as the call says. */
   readonly worded?: (facts: AttemptFacts) => AttemptFacts;
 }
@@ -74,6 +76,9 @@ export class Workload {
       this.#plan(at, phase);
       at += phase.forMs;
     }
+    for (const { atMs, settings } of this.#options.changes ?? []) {
+      this.clock.after(atMs, () => this.#reconfigure(settings));
+    }
     this.clock.runUntil(at + 3_600_000);
     this.#send({ kind: 'stop' });
     const endedAt = this.clock.now();
@@ -92,6 +97,12 @@ export class Workload {
       for (let sample = 0; sample < kind.samples; sample += 1) this.#appear(at, kind, tenant, body);
       at += exponential(this.#random, 1_000 / rate) * kind.samples;
     }
+  }
+
+  /** Time first, so that what was due under the old settings is not taken for the doing of the new ones. */
+  #reconfigure(settings: ControlSettings): void {
+    this.#send({ kind: 'time' });
+    this.#send({ kind: 'reconfigure', options: controlOptions(settings) });
   }
 
   #body(): string {

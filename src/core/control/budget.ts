@@ -22,20 +22,12 @@ export interface BudgetState {
 
 /** Windows of the gateway and of each tenant; a grant needs both. An evicted tenant counts on in the gateway's. */
 export class Budget {
-  readonly #ratio: number;
-  readonly #floor: number;
-  readonly #windowMs: number;
+  readonly #options: ControlOptions;
   readonly #gateway: Windows;
   readonly #tenants: RecentMap<string, Windows>;
 
   constructor(options: ControlOptions) {
-    const { ratio, floor, windowMs } = options.budget;
-    this.#ratio = ratio;
-    this.#windowMs = windowMs;
-    this.#floor =
-      options.capacity === undefined
-        ? floor
-        : (FLOOR_SHARE_OF_CAPACITY * options.capacity * windowMs) / 1_000;
+    this.#options = options;
     this.#gateway = this.#windows();
     this.#tenants = new RecentMap(options.bounds.tenants);
   }
@@ -70,7 +62,10 @@ export class Budget {
   }
 
   #allowance(windows: Windows, now: number): number {
-    return Math.max(this.#ratio * windows.firsts.total(now), this.#floor);
+    const { capacity, budget } = this.#options;
+    const { ratio, floor, windowMs } = budget;
+    const least = capacity === undefined ? floor : (FLOOR_SHARE_OF_CAPACITY * capacity * windowMs) / 1_000;
+    return Math.max(ratio * windows.firsts.total(now), least);
   }
 
   #allows(windows: Windows, now: number): boolean {
@@ -87,6 +82,7 @@ export class Budget {
   }
 
   #windows(): Windows {
-    return { firsts: new WindowCount(this.#windowMs), granted: new WindowCount(this.#windowMs) };
+    const { windowMs } = this.#options.budget;
+    return { firsts: new WindowCount(windowMs), granted: new WindowCount(windowMs) };
   }
 }

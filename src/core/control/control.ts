@@ -6,7 +6,8 @@ import { arrive, reject } from './arrival.js';
 import type { BudgetState } from './budget.js';
 import type { ControlEvent } from './event.js';
 import type { Ledger } from './ledger.js';
-import { review, stop } from './passing.js';
+import { passTime, stop } from './passing.js';
+import { reconfigure } from './reconfigure.js';
 import { type ControlParts, State } from './state.js';
 import type { Verdict } from './verdict.js';
 
@@ -43,11 +44,7 @@ export class Control {
   step(now: number, event: ControlEvent): readonly Verdict[] {
     const state = this.#state;
     assert(now >= state.now, `time went backwards: ${state.now} to ${now} ms`);
-    for (let due = state.agenda.takeDue(now); due !== undefined; due = state.agenda.takeDue(now)) {
-      state.now = Math.max(state.now, due.at);
-      review(state, due.item);
-    }
-    state.now = now;
+    passTime(state, now);
     apply(state, event);
     return state.takeVerdicts();
   }
@@ -105,6 +102,8 @@ function apply(state: State, event: ControlEvent): void {
       return finish(state, event);
     case 'fail':
       return fail(state, event);
+    case 'reconfigure':
+      return reconfigure(state, event.options);
     case 'drain':
       state.draining = true;
       return;

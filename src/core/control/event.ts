@@ -1,5 +1,6 @@
 /** What the world tells the control. Each event is applied at one moment and answered with verdicts. */
 
+import type { ControlOptions } from './options.js';
 import type { Failure, RejectReason } from './words.js';
 
 /** What one HTTP request says about itself, after its body has been read. */
@@ -74,6 +75,8 @@ export type ControlEvent =
       readonly status?: number | undefined;
       readonly usage?: Usage | undefined;
     }
+  /** Other settings from now on, checked; those that are read once stay as they are. */
+  | { readonly kind: 'reconfigure'; readonly options: ControlOptions }
   /** Take no new attempts; finish what is there. */
   | { readonly kind: 'drain' }
   /** End everything now. */

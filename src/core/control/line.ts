@@ -2,13 +2,12 @@
 
 import { Agenda } from '../time/agenda.js';
 import type { Entry } from './call.js';
-import type { ControlOptions } from './options.js';
+import type { ControlBounds, ControlOptions } from './options.js';
 import { type Order, orderOf } from './order.js';
 
 export class Line {
   readonly #order: Order;
-  readonly #mostEntries: number;
-  readonly #mostBytes: number;
+  readonly #bounds: ControlBounds;
   readonly #displaces: boolean;
   /** Entries that may start, by the order's rank. */
   readonly #ready = new Agenda<Entry>();
@@ -21,8 +20,7 @@ export class Line {
 
   constructor(options: ControlOptions) {
     this.#order = orderOf(options.order);
-    this.#mostEntries = options.bounds.lineEntries;
-    this.#mostBytes = options.bounds.lineBytes;
+    this.#bounds = options.bounds;
     this.#displaces = options.order === 'newest-first';
   }
 
@@ -41,15 +39,16 @@ export class Line {
 
   /** What stands in the way of one more entry with a body of `bytes`, if anything. */
   obstacle(bytes: number): 'refused_line_full' | 'refused_line_bytes' | undefined {
-    if (this.size >= this.#mostEntries) return 'refused_line_full';
-    if (this.#bytes + bytes > this.#mostBytes) return 'refused_line_bytes';
+    if (this.size >= this.#bounds.lineEntries) return 'refused_line_full';
+    if (this.#bytes + bytes > this.#bounds.lineBytes) return 'refused_line_bytes';
     return undefined;
   }
 
   /** The entry that has to go for a newcomer with a body of `bytes`, when the order lets one go and it helps. */
   displaceable(bytes: number): Entry | undefined {
     const left = this.size - this.#unheard.size;
-    const helps = left < this.#mostEntries && this.#bytes - this.#unheardBytes + bytes <= this.#mostBytes;
+    const helps =
+      left < this.#bounds.lineEntries && this.#bytes - this.#unheardBytes + bytes <= this.#bounds.lineBytes;
     return this.#displaces && helps ? this.#unheard.peek() : undefined;
   }
 

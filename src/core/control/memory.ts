@@ -54,6 +54,15 @@ export class AnswerMemory {
     return [...this.#fitShare(tenant), ...this.#fitRetained()];
   }
 
+  /** The bounds have changed: returns the executions to seal and the retained ones to drop. */
+  fit(): { readonly sealed: readonly Execution[]; readonly dropped: readonly Execution[] } {
+    const all = [...this.#live, ...this.#delivered.keys(), ...this.#undelivered.keys()];
+    const large = all.filter(({ bytes }) => bytes > this.#bounds.replayBytes);
+    const sealed = this.#fitLive(large.map((execution) => this.#seal(execution)));
+    const shares = [...this.#retainedByTenant.keys()].flatMap((tenant) => this.#fitShare(tenant));
+    return { sealed, dropped: [...shares, ...this.#fitRetained()] };
+  }
+
   /** The retained answer whose loss costs the least. */
   leastWorth(): Execution | undefined {
     for (const [execution] of this.#byWorth()) return execution;
@@ -85,7 +94,7 @@ export class AnswerMemory {
 
   #seal(execution: Execution): Execution {
     execution.replayable = false;
-    if (this.#live.delete(execution)) this.#liveBytes -= execution.bytes;
+    this.release(execution);
     return execution;
   }
 

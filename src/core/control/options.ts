@@ -100,6 +100,35 @@ export type ControlSettings = Partial<Omit<ControlOptions, 'budget' | 'bounds'>>
   readonly bounds?: Partial<ControlBounds>;
 };
 
+/** Settings that are read once; the others may change while the control runs. */
+export const FIXED_SETTINGS = {
+  control: ['coalesce', 'order', 'deliveredAfterMs'],
+  budget: ['windowMs'],
+  bounds: ['tenants', 'learnedKeys'],
+} as const satisfies {
+  readonly control: readonly (keyof ControlOptions)[];
+  readonly budget: readonly (keyof BudgetOptions)[];
+  readonly bounds: readonly (keyof ControlBounds)[];
+};
+
+/** A copy that nobody else changes. */
+export function ownOptions(options: ControlOptions): ControlOptions {
+  return { ...options, budget: { ...options.budget }, bounds: { ...options.bounds } };
+}
+
+/** Takes over from `next` whatever may change while running: `own` is changed in place, its parts as well. */
+export function takeOver(own: ControlOptions, next: ControlOptions): void {
+  const { budget, bounds, ...rest } = next;
+  assign(own, { capacity: undefined, ...rest }, FIXED_SETTINGS.control);
+  assign(own.budget, budget, FIXED_SETTINGS.budget);
+  assign(own.bounds, bounds, FIXED_SETTINGS.bounds);
+}
+
+function assign<T extends object>(own: T, next: Partial<T>, fixed: readonly (keyof T)[]): void {
+  const kept = Object.fromEntries(fixed.map((name) => [name, own[name]]));
+  Object.assign(own, next, kept);
+}
+
 /** What a number may be, both ends included. */
 export interface Range {
   readonly least: number;

@@ -8,8 +8,17 @@ import { dropAnswer, endListeners, forgetCall, refuse, setIdle } from './settle.
 import { fillRoom, leaveLine } from './starting.js';
 import type { State } from './state.js';
 
+/** Does everything that time alone brings up to `now`. */
+export function passTime(state: State, now: number): void {
+  for (let due = state.agenda.takeDue(now); due !== undefined; due = state.agenda.takeDue(now)) {
+    state.now = Math.max(state.now, due.at);
+    review(state, due.item);
+  }
+  state.now = now;
+}
+
 /** Does what is due for the call at `state.now`, and plans its next moment. */
-export function review(state: State, call: Call): void {
+function review(state: State, call: Call): void {
   confirm(state, call);
   const heard = call.listeners.size > 0;
   if (call.state === 'waiting') reviewEntry(state, call, heard);

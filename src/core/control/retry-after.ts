@@ -1,6 +1,7 @@
 /** When a refused client should come back: the line's predicted drain time, jittered so that none come together. */
 
 import { WindowCount } from '../time/window.js';
+import type { ControlOptions } from './options.js';
 
 const LEAST_MS = 1_000;
 const MOST_MS = 59_000;
@@ -10,12 +11,12 @@ const UNKNOWN_DRAIN_MS = 5_000;
 
 export class RetryAfter {
   readonly #finished = new WindowCount(WINDOW_MS);
-  readonly #capacity: number | undefined;
+  readonly #options: ControlOptions;
   readonly #uniform: () => number;
 
-  /** `capacity`: Ĉ in calls per second; `uniform`: draws in [0, 1). */
-  constructor(capacity: number | undefined, uniform: () => number) {
-    this.#capacity = capacity;
+  /** `uniform`: draws in [0, 1). */
+  constructor(options: ControlOptions, uniform: () => number) {
+    this.#options = options;
     this.#uniform = uniform;
   }
 
@@ -26,7 +27,7 @@ export class RetryAfter {
 
   /** Milliseconds in [1,000, 59,000]: `waiting` ÷ pace × U(0.8, 1.2). */
   draw(waiting: number, now: number): number {
-    const pace = this.#capacity ?? this.#finished.total(now) / (WINDOW_MS / 1_000);
+    const pace = this.#options.capacity ?? this.#finished.total(now) / (WINDOW_MS / 1_000);
     const drainMs = pace > 0 ? (waiting / pace) * 1_000 : UNKNOWN_DRAIN_MS;
     const jittered = drainMs * (0.8 + 0.4 * this.#uniform());
     return Math.min(MOST_MS, Math.max(LEAST_MS, Math.round(jittered)));

@@ -3,11 +3,16 @@
 import { assert } from '../assert.js';
 
 export class Room {
-  readonly #most: number;
+  #most = Number.POSITIVE_INFINITY;
   #used = 0;
 
   /** `room`: a whole number ≥ 1, or `off` for no limit. */
   constructor(room: 'off' | number) {
+    this.resize(room);
+  }
+
+  /** From now on; what runs above it runs to its end. */
+  resize(room: 'off' | number): void {
     this.#most = room === 'off' ? Number.POSITIVE_INFINITY : room;
   }
 

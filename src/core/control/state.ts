@@ -8,7 +8,7 @@ import { Departures } from './departure.js';
 import { Ledger } from './ledger.js';
 import { Line } from './line.js';
 import { AnswerMemory } from './memory.js';
-import type { ControlOptions } from './options.js';
+import { type ControlOptions, ownOptions } from './options.js';
 import { RecentMap } from './recent.js';
 import { Register } from './register.js';
 import { RetryAfter } from './retry-after.js';
@@ -27,6 +27,7 @@ export interface ControlParts {
 const UNVERIFIED = 'unverified';
 
 export class State {
+  /** One object for life, which the parts look at anew each time; see `reconfigure`. */
   readonly options: ControlOptions;
   readonly makeId: ControlParts['makeId'];
   readonly ledger = new Ledger();
@@ -55,14 +56,14 @@ export class State {
   #verdicts: Verdict[] = [];
 
   constructor({ options, makeId, uniform }: ControlParts) {
-    this.options = options;
+    this.options = ownOptions(options);
     this.makeId = makeId;
-    this.line = new Line(options);
+    this.line = new Line(this.options);
     this.room = new Room(options.room);
-    this.budget = new Budget(options);
-    this.memory = new AnswerMemory(options.bounds);
-    this.departures = new Departures(options);
-    this.retryAfter = new RetryAfter(options.capacity, uniform);
+    this.budget = new Budget(this.options);
+    this.memory = new AnswerMemory(this.options.bounds);
+    this.departures = new Departures(this.options);
+    this.retryAfter = new RetryAfter(this.options, uniform);
     this.claims = new Claims(options.bounds.learnedKeys);
     this.overlapped = new RecentMap(options.bounds.learnedKeys);
     this.verified = new RecentMap(options.bounds.tenants);
