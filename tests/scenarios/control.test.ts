@@ -117,6 +117,19 @@ scene('an orphan that its client saw part of is adopted only on proof', (start) 
   }
 });
 
+scene('an answer that turns out to be a stream counts as one, whatever was asked for', (start) => {
+  const s = start();
+  s.arrive('try', { stream: false });
+  const execution = s.execution('try');
+  s.send({ kind: 'first-byte', execution, stream: true });
+  s.send({ kind: 'chunk', execution, bytes: 10 });
+  s.leave('try');
+  s.arrive('equal', { stream: false });
+  equal(s.decision('equal'), 'new_call', 'only proof may adopt what was seen');
+  s.pass(1_000);
+  equal(s.executionEnding(execution), 'cancelled_grace');
+});
+
 scene('an orphan that streamed to nobody may be adopted by any equal', (start) => {
   const s = start();
   s.arrive('try', { stream: true });

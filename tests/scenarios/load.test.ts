@@ -81,6 +81,38 @@ scene('one tenant cannot use up what another is allowed', (start) => {
   equal(s.ending('rival-2'), 'refused_budget', 'its own allowance is the floor');
 });
 
+/** A tenant that the engine knows, one call of it whose work was cancelled, and the call's next attempt. */
+function usedUpBy(s: Scene, tenant: string): void {
+  s.arrive(`known-${tenant}`, { tenant, fingerprint: 'known' });
+  s.deliver(`known-${tenant}`);
+  s.arrive(`first-${tenant}`, { tenant, fingerprint: 'body', cancelOnLeave: true });
+  s.leave(`first-${tenant}`);
+}
+
+scene('a grant needs the gateway’s allowance too: of two tenants with a floor each, one gets it', (start) => {
+  const s = start({ room: 1 });
+  for (const tenant of ['one', 'two']) usedUpBy(s, tenant);
+  busy(s);
+  for (const tenant of ['one', 'two'])
+    s.arrive(`further-${tenant}`, { tenant, fingerprint: 'body', retryCount: 1 });
+  equal(s.ending('further-one'), undefined);
+  equal(s.ending('further-two'), 'refused_budget');
+});
+
+scene('a tenant that was pushed out of the books has still used the gateway’s allowance', (start) => {
+  const s = start({ room: 1, bounds: { tenants: 2 } });
+  usedUpBy(s, 'one');
+  s.arrive('further', { tenant: 'one', fingerprint: 'body', retryCount: 1 });
+  s.deliver('further');
+  for (const tenant of ['two', 'three']) {
+    s.arrive(`known-${tenant}`, { tenant });
+    s.deliver(`known-${tenant}`);
+  }
+  busy(s);
+  s.arrive('again', { tenant: 'one', fingerprint: 'other', retryCount: 1 });
+  equal(s.ending('again'), 'refused_budget');
+});
+
 scene('credentials that the engine has not accepted share one allowance', (start) => {
   const s = start({ room: 1 });
   for (let at = 0; at < 5; at += 1) {
@@ -275,13 +307,16 @@ scene('what is heard before a shed client can be back is another call, unless it
   }
 });
 
-scene('whoever left may be back at once', (start) => {
-  const s = start({ room: 1, grace: 'now' });
+scene('whoever left may be back at once, however long it was told to wait before', (start) => {
+  const s = start({ room: 1, grace: 'now', bounds: { lineEntries: 1 } });
   busy(s);
-  s.arrive('try', { userAgent: AGENTS.python });
-  s.leave('try');
-  s.arrive('again', { userAgent: AGENTS.python });
-  equal(s.decision('again'), 'rejoin_owed');
+  s.arrive('try', { userAgent: AGENTS.python, retryCount: 0 });
+  equal(s.ending('try'), 'refused_line_full');
+  s.deliver('runs');
+  s.arrive('again', { userAgent: AGENTS.python, retryCount: 1 });
+  s.leave('again');
+  s.arrive('anew', { userAgent: AGENTS.python, retryCount: 0 });
+  equal(s.decision('anew'), 'rejoin_owed');
 });
 
 scene('whoever is refused by the budget and asks again without a pause stays on the budget', (start) => {
@@ -436,6 +471,29 @@ scene('at most so many calls are known: the oldest idle one goes, else the newco
   s.arrive('four', { fingerprint: 'four' });
   equal(s.ending('four'), undefined);
   equal(s.callEnding('one'), 'failed');
+});
+
+scene('before a new call is refused, answers that nobody reads go: the delivered first', (start) => {
+  const s = start({ bounds: { calls: 3 } });
+  for (const name of ['first', 'second']) {
+    s.arrive(name, { fingerprint: name });
+    s.leave(name);
+    s.finish(name);
+    s.pass(10);
+  }
+  s.arrive('taken', { fingerprint: 'taken' });
+  s.deliver('taken');
+  for (const [newcomer, goes] of [
+    ['one', 'taken'],
+    ['two', 'first'],
+    ['three', 'second'],
+  ] as const) {
+    s.arrive(newcomer, { fingerprint: newcomer });
+    equal(s.ending(newcomer), undefined);
+    equal(s.all('forget').at(-1)?.execution, s.execution(goes));
+  }
+  s.arrive('four', { fingerprint: 'four' });
+  equal(s.ending('four'), 'refused_calls');
 });
 
 scene('draining finishes what is there and takes nothing new; stopping ends everything by name', (start) => {

@@ -128,6 +128,11 @@ export class Scene {
   }
 }
 
+/** A scene that the control alone can play: the reference model learns nothing and gives no hints. */
+export function ownScene(title: string, play: (start: (settings?: ControlSettings) => Scene) => void): void {
+  test(title, () => play((settings) => new Scene(control, settings)));
+}
+
 /** A scene that the control must play, and the reference model too: a model that does not know the play is no judge. */
 export function scene(title: string, play: (start: (settings?: ControlSettings) => Scene) => void): void {
   test(title, () => play((settings) => new Scene(control, settings)));

@@ -15,7 +15,7 @@ export function leave(state: State, id: string): void {
   if (attempt === undefined) return;
   const { call, facts } = attempt;
   endAttempt(state, attempt, leavingOf(attempt));
-  if (call.deliveredAt === undefined) call.departed = facts;
+  if (call.deliveredAt === undefined) call.departed = { facts, at: state.now };
   if (call.listeners.size === 0) orphan(state, call, facts);
   else state.plan(call);
 }

@@ -119,7 +119,8 @@ function endOthers(state: State, newcomer: Attempt): void {
 
 /** The client that had left is back. */
 function returned(state: State, call: Call): void {
-  if (call.departed !== undefined) state.departures.returned(call.departed, state.now - call.vacatedAt);
+  const { departed } = call;
+  if (departed !== undefined) state.departures.returned(departed.facts, state.now - departed.at);
   call.departed = undefined;
 }
 
@@ -141,11 +142,17 @@ function placeForCall(state: State): boolean {
   while (state.register.size >= state.options.bounds.calls) {
     const idle = state.register.oldestIdle();
     const kept = idle === undefined ? state.memory.leastWorth() : undefined;
-    if (idle !== undefined) forgetCall(state, idle, idle.fate);
+    if (idle !== undefined) pushOut(state, idle);
     else if (kept !== undefined) dropAnswer(state, kept.call, 'abandoned');
     else return false;
   }
   return true;
+}
+
+/** Whether its client would have come back will not be known. */
+function pushOut(state: State, idle: Call): void {
+  idle.departed = undefined;
+  forgetCall(state, idle, idle.fate);
 }
 
 function newAttempt(state: State, id: string, facts: AttemptFacts, call: Call, outcome: Outcome): Attempt {

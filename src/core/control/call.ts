@@ -93,7 +93,7 @@ export interface Call {
   /** What it will be counted as if nothing more comes. */
   fate: CallEnding;
   /** The latest departure, not yet known to be for good. */
-  departed: AttemptFacts | undefined;
+  departed: { readonly facts: AttemptFacts; readonly at: number } | undefined;
   /** An equal attempt took its work without proof, and a claim was left for its own next one. */
   robbed: boolean;
 }

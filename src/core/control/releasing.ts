@@ -105,7 +105,7 @@ function merge(state: State, from: Call, into: Call): void {
   into.giveUpAt = Math.max(into.giveUpAt, from.giveUpAt);
   forgetCall(state, from, 'merged');
   if (into.entry !== undefined) state.line.heard(into.entry, true);
-  if (into.departed !== undefined) state.departures.returned(into.departed, 0);
+  if (into.departed !== undefined) state.departures.returned(into.departed.facts, 0);
   into.departed = undefined;
   if (into.execution !== undefined) sealAll(state, state.memory.reopen(into.execution));
   state.plan(into);

@@ -75,7 +75,7 @@ export function setIdle(state: State, call: Call, fate: CallEnding): void {
 /** Nothing of the call is known from now on. */
 export function forgetCall(state: State, call: Call, fate: CallEnding): void {
   assert(call.state !== 'gone', 'a call was forgotten twice');
-  if (call.departed !== undefined) state.departures.lost(call.departed);
+  if (call.departed !== undefined) state.departures.lost(call.departed.facts);
   call.departed = undefined;
   endCall(state, call, fate);
   call.state = 'gone';
