@@ -98,6 +98,9 @@ export class Reference extends ReferenceEngine {
         this.stop();
         break;
       }
+      case 'reconfigure': {
+        throw new Error('the reference keeps the settings it was made with');
+      }
       case 'time': {
         break;
       }
