@@ -108,3 +108,54 @@ test('a page that cannot be written is told so', async () => {
     assert.match(stderr, /cannot write the report/);
   });
 });
+
+test('several folders become one comparison, paired by seed', async () => {
+  await withRuns(['coalesce', 'retries=on cancel=on'], 2, async (directory) => {
+    const folders = ['coalesce', 'retries_on_cancel_on'].flatMap((name) =>
+      [1, 2].map((seed) => join(directory, `${name}-seed-${seed}`)),
+    );
+    const out = join(directory, 'comparison.html');
+    const { code, stdout, stderr } = await holdfast('report', ...folders, '--out', out, '--json');
+    assert.equal(code, 0, stderr);
+    const { runs, differences } = JSON.parse(stdout) as {
+      runs: object[];
+      differences: { a: string; b: string; rows: { figure: string; seeds: number }[] }[];
+    };
+    assert.equal(runs.length, 4);
+    assert.deepEqual(
+      differences.map(({ a, b }) => [a, b]),
+      [['coalesce', 'retries=on cancel=on']],
+    );
+    assert.ok(
+      differences[0]?.rows.some(({ figure, seeds }) => figure === 'hold attempts per call' && seeds === 2),
+    );
+    const page = await readFile(out, 'utf8');
+    assert.match(page, /From coalesce to retries=on cancel=on/);
+    assert.deepEqual(readMarkup(page).problems, []);
+  });
+});
+
+test('a trial writes its own page: of one run, and of two arms', async () => {
+  await withRuns([], 1, async (directory, plan) => {
+    const args = ['trial', '--scenario', 'coalesce', '--plan', plan, '--seeds', '1', '--report'];
+    const [one, two] = [join(directory, 'one.html'), join(directory, 'two.html')];
+    assert.equal((await holdfast(...args, one)).code, 0);
+    assert.match(await readFile(one, 'utf8'), /<h1>coalesce<\/h1>/);
+    assert.equal((await holdfast(...args, two, '--compare', 'retries=on cancel=on')).code, 0);
+    assert.match(await readFile(two, 'utf8'), /From coalesce to retries=on cancel=on/);
+  });
+});
+
+test('a page that cannot be had is refused before anything is played', async () => {
+  const refused = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await holdfast('trial', ...args);
+    assert.notEqual(code, 0, args.join(' '));
+    assert.equal(stdout, '');
+    assert.ok(!/of \d+ runs/.test(stderr), stderr);
+    return stderr;
+  };
+  assert.match(await refused('--report', join('nowhere', 'page.html')), /nowhere is no folder/);
+  assert.match(await refused('--svg', 'sweep.svg'), /--svg with --sweep/);
+  assert.match(await refused('--published', '--report', 'page.html'), /--report without --published/);
+  assert.match(await refused('--seeds', '200', '--report', 'page.html'), /at most 100 runs/);
+});

@@ -10,7 +10,7 @@ import { counted, grouped, percent, ratio } from './words.js';
 const WIDTH = 560;
 
 /** Classes of calls by their attempts; `most` inclusive. */
-const CLASSES = [
+export const CLASSES = [
   { ink: 'onTime', most: 1, words: '1 attempt' },
   { ink: 'late', most: 2, words: '2' },
   { ink: 'refused', most: 3, words: '3' },

@@ -43,7 +43,7 @@ export function legendOf(entries: readonly LegendEntry[], left: number, top: num
 
 /** `text` in `room` pixels: whole, or cut with an ellipsis, or nothing. */
 export function cut(text: string, room: number): string {
-  const fits = Math.floor((room - 2) / CHARACTER);
+  const fits = Math.floor((room - 4) / CHARACTER);
   if (text.length <= fits) return text;
-  return fits < 3 ? '' : `${text.slice(0, fits - 1)}…`;
+  return fits < 4 ? '' : `${text.slice(0, fits - 1)}…`;
 }

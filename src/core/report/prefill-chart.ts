@@ -11,7 +11,7 @@ import { grouped, percent, tokens } from './words.js';
 const WIDTH = 560;
 const NAME_WIDTH = 132;
 
-const END_INKS: Readonly<Record<PrefillEnd, Ink>> = {
+export const END_INKS: Readonly<Record<PrefillEnd, Ink>> = {
   onTime: 'onTime',
   late: 'late',
   nobody: 'refused',

@@ -142,7 +142,7 @@ function rateWords(rate: Rate): string {
   return 'perSecond' in rate ? `${trimmed(rate.perSecond, 4)} calls/s` : `${trimmed(rate.capacity, 4)} Ĉ`;
 }
 
-const DEFINITIONS: readonly (readonly [string, string])[] = [
+export const DEFINITIONS: readonly (readonly [string, string])[] = [
   ['delivered', 'the client has the whole answer by the horizon; the whole is always all planned calls'],
   ['by the deadline', 'within the deadline of the first attempt, from the planned moment'],
   [

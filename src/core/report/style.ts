@@ -57,7 +57,7 @@ export const STYLE: Markup = trusted(
     '.calls{stroke:var(--ink);stroke-width:1.6;stroke-dasharray:1.5 2.5;fill:none}',
     '.attempts{stroke:var(--broken);stroke-width:2;stroke-dasharray:6 3;fill:none}',
     '.executions{stroke:var(--abandoned);stroke-width:2.6;fill:none}',
-    '.answers{stroke:var(--onTime);stroke-width:1.4;fill:none}.boundary{stroke:var(--ink);stroke-width:3;fill:none}',
+    '.hollow{fill:var(--paper);stroke:var(--ink);stroke-width:1.4}.answers{stroke:var(--onTime);stroke-width:1.4;fill:none}.boundary{stroke:var(--ink);stroke-width:3;fill:none}',
     ...INKS.map((ink) => `.${ink}{fill:var(--${ink})}`),
   ].join(''),
 );

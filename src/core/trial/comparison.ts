@@ -1,5 +1,7 @@
 /** Paired differences between two scenarios over the same seeds, with 95 % intervals. */
 
+import type { RunHead } from '../drill/run.js';
+
 export interface PairedDifference {
   readonly figure: string;
   /** Means over the seeds. */
@@ -16,6 +18,23 @@ const T95 = [
   12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131,
   2.12, 2.11, 2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
+
+/** What of a run is one number: delivered shares, attempts and executions per call, recovery; null: not known. */
+export function numbersOf({
+  stages,
+  recovery,
+}: Pick<RunHead, 'stages' | 'recovery'>): Record<string, number | null> {
+  const numbers: Record<string, number | null> = {};
+  for (const { stage, calls, deliveredByDeadline, deliveredByHorizon, attempts, executions } of stages) {
+    const perCall = (count: number | undefined): number | null =>
+      count === undefined || calls === 0 ? null : count / calls;
+    numbers[`${stage} delivered by the deadline, %`] = perCall(100 * deliveredByDeadline);
+    numbers[`${stage} delivered by the horizon, %`] = perCall(100 * deliveredByHorizon);
+    numbers[`${stage} attempts per call`] = perCall(attempts);
+    numbers[`${stage} executions per call`] = perCall(executions);
+  }
+  return { ...numbers, ...recovery };
+}
 
 type Figures = Readonly<Record<string, number | null>>;
 

@@ -2,12 +2,14 @@
 
 import { controlOptions } from '../../core/control/options.js';
 import { engineOptions } from '../../core/engine/options.js';
+import { svgFile } from '../../core/report/picture.js';
+import { sweepPage, sweepPicture } from '../../core/report/sweep-chart.js';
 import { ARMS, armOf } from '../../core/trial/arms.js';
-import { pairedDifferences } from '../../core/trial/comparison.js';
+import { numbersOf, pairedDifferences } from '../../core/trial/comparison.js';
 import { publishedMatrix, scenarioNames } from '../../core/trial/matrix.js';
 import { armNameOf, compareFigure, PUBLISHED_FIGURES } from '../../core/trial/published.js';
 import { type Changes, type RunSummary, settingsOf } from '../../core/trial/scenario.js';
-import { sweepPoints, sweepTable } from '../../core/trial/sweep.js';
+import { recoveredAfter, type SweepPoint, sweepPoints, sweepTable } from '../../core/trial/sweep.js';
 import { readPlanFile } from '../probe/plan-file.js';
 import { EXIT, type ExitCode, UserError } from '../shared/errors.js';
 import { nearest, shown } from '../shared/options.js';
@@ -15,6 +17,7 @@ import { type Command, HELP_FLAG, type World } from './command.js';
 import { type Flags, type Given, readFlags } from './flags.js';
 import { positive, wholeNumber } from './numbers.js';
 import { progress } from './progress.js';
+import { checkPage, checkReportPath, writePage, writeReport } from './report-file.js';
 import { checkLengths, planAsked, TRACE_FLAGS, traceNote } from './trace-flags.js';
 import { keptCapacity } from './trial-capacity.js';
 import { changesOf } from './trial-changes.js';
@@ -36,7 +39,15 @@ const FLAGS = {
   compare: { value: 'NAME', help: 'a second scenario: print paired differences from --scenario to it' },
   published: { help: 'run the whole matrix of the published experiment and print published against ours' },
   sweep: { help: 'run --scenario over pulse heights, deadlines and loads and print where it recovers' },
-  record: { value: 'DIR', help: 'write each run whole: record, calls, attempts, executions, time series' },
+  record: {
+    value: 'DIR',
+    help: 'write each run whole: record, calls, attempts, executions, time series, report',
+  },
+  report: {
+    value: 'FILE.html',
+    help: 'write a page of pictures: of one run, of several side by side, of a sweep',
+  },
+  svg: { value: 'FILE.svg', help: 'with --sweep: write its picture alone' },
   json: { help: 'print JSON instead of tables' },
   ...HELP_FLAG,
 } as const satisfies Flags;
@@ -56,6 +67,7 @@ runs were played, with 2 when a flag, plan or option does not fit.
 
 Example:
   holdfast trial --scenario 'retries=on cancel=on' --compare coalesce --seeds 5
+  holdfast trial --scenario 'retries=on cancel=on' --compare holdfast --seeds 1 --report overload.html
   holdfast trial --scenario 'budget pulse=1.5' --record runs
   holdfast trial --published
 `,
@@ -77,12 +89,24 @@ interface Asked {
   readonly seeds: readonly number[];
   readonly changes: Changes;
   readonly recordIn: string | undefined;
+  readonly report: string | undefined;
+  readonly svg: string | undefined;
   readonly json: boolean;
 }
 
 function askedOf(given: Given<typeof FLAGS>, world: World): Asked {
   const modes = (['published', 'sweep', 'compare'] as const).filter((mode) => given[mode] !== undefined);
   if (modes.length > 1) throw new UserError('bad_usage', `trial takes one of --${modes.join(' and --')}`);
+  const [report, svg] = [given.report?.[0], given.svg?.[0]];
+  if (svg !== undefined && given.sweep === undefined)
+    throw new UserError('bad_usage', 'trial takes --svg with --sweep');
+  if (report !== undefined && given.published !== undefined) {
+    throw new UserError(
+      'bad_usage',
+      'trial takes --report without --published; --record writes one beside each run',
+    );
+  }
+  for (const path of [report, svg]) if (path !== undefined) checkReportPath(path);
   const name = scenarioNamed(given.scenario?.[0] ?? DEFAULT_SCENARIO);
   const count = wholeNumber(given.seeds?.[0] ?? String(DEFAULT_SEEDS), 'seeds', MOST_SEEDS);
   const path = given.plan?.[0];
@@ -97,7 +121,15 @@ function askedOf(given: Given<typeof FLAGS>, world: World): Asked {
   const capacity = stated ?? keptCapacity(name, asked, given.store?.[0], world);
   const changes = { ...asked, capacity };
   const seeds = Array.from({ length: count }, (_, at) => at + 1);
-  return { scenario: name, seeds, changes, recordIn: given.record?.[0], json: given.json !== undefined };
+  return {
+    scenario: name,
+    seeds,
+    changes,
+    recordIn: given.record?.[0],
+    report,
+    svg,
+    json: given.json !== undefined,
+  };
 }
 
 function scenarioNamed(name: string): string {
@@ -129,8 +161,22 @@ function list({ out }: World): ExitCode {
   return EXIT.ok;
 }
 
-async function play(tasks: readonly TrialTask[], world: World): Promise<readonly RunSummary[]> {
-  const answers = await playAll(tasks, progress(world, tasks.length, 'runs'));
+/** Plays all; writes their page where one was asked for. */
+async function play(
+  tasks: readonly TrialTask[],
+  world: World,
+  report?: string,
+): Promise<readonly RunSummary[]> {
+  if (report !== undefined) checkPage(new Set(tasks.map(({ scenario: name }) => name)).size, tasks.length);
+  const asked = tasks.map((task) => Object.assign({ keep: report !== undefined }, task));
+  const answers = await playAll(asked, progress(world, tasks.length, 'runs'));
+  if (report !== undefined) {
+    writePage(
+      report,
+      answers.flatMap(({ record }) => record ?? []),
+      world,
+    );
+  }
   return answers.map(({ summary }) => summary);
 }
 
@@ -139,31 +185,18 @@ function tasksOf(name: string, { seeds, changes, recordIn }: Asked): TrialTask[]
 }
 
 async function scenario(asked: Asked, world: World): Promise<ExitCode> {
-  const runs = await play(tasksOf(asked.scenario, asked), world);
+  const runs = await play(tasksOf(asked.scenario, asked), world, asked.report);
   world.out(asked.json ? json({ runs }) : scenarioText(asked.scenario, runs));
   return EXIT.ok;
 }
 
 async function compare(asked: Asked, other: string, world: World): Promise<ExitCode> {
   const [a, b] = [asked.scenario, scenarioNamed(other)];
-  const runs = await play([...tasksOf(a, asked), ...tasksOf(b, asked)], world);
-  const numbers = runs.map(numbersOf);
+  const runs = await play([...tasksOf(a, asked), ...tasksOf(b, asked)], world, asked.report);
+  const numbers = runs.map((run) => Object.assign(numbersOf(run), run.figures));
   const rows = pairedDifferences(numbers.slice(0, asked.seeds.length), numbers.slice(asked.seeds.length));
   world.out(asked.json ? json({ a, b, differences: rows }) : comparisonText(a, b, rows));
   return EXIT.ok;
-}
-
-/** Everything of a run that is one number. */
-function numbersOf({ stages, recovery, figures }: RunSummary): Record<string, number | null> {
-  const shares = stages.flatMap(
-    ({ stage, calls, deliveredByDeadline, deliveredByHorizon, attempts, executions }) => [
-      [`${stage} delivered by the deadline, %`, (100 * deliveredByDeadline) / calls],
-      [`${stage} delivered by the horizon, %`, (100 * deliveredByHorizon) / calls],
-      [`${stage} attempts per call`, attempts / calls],
-      [`${stage} executions per call`, (executions ?? Number.NaN) / calls],
-    ],
-  );
-  return { ...(Object.fromEntries(shares) as Record<string, number>), ...recovery, ...figures };
 }
 
 async function sweep(asked: Asked, world: World): Promise<ExitCode> {
@@ -175,6 +208,7 @@ async function sweep(asked: Asked, world: World): Promise<ExitCode> {
     changes: { ...asked.changes, load, deadlineSeconds },
   }));
   const runs = await play(tasks, world);
+  drawSweep(asked, points, runs, world);
   if (asked.json) {
     const rows = points.map((point, at) => Object.assign({ recovery: runs[at]?.recovery }, point));
     world.out(json({ scenario: asked.scenario, seed, points: rows }));
@@ -184,6 +218,22 @@ async function sweep(asked: Asked, world: World): Promise<ExitCode> {
     );
   }
   return EXIT.ok;
+}
+
+function drawSweep(
+  { scenario: name, seeds, report, svg }: Asked,
+  points: readonly SweepPoint[],
+  runs: readonly RunSummary[],
+  { err }: World,
+): void {
+  const cells = points.flatMap((point, at) => {
+    const run = runs[at];
+    return run === undefined ? [] : [Object.assign({ recoveredAfterSeconds: recoveredAfter(run) }, point)];
+  });
+  const drawn = { scenario: name, seed: seeds[0] ?? 1, cells };
+  if (report !== undefined) writeReport(report, sweepPage(drawn));
+  if (svg !== undefined) writeReport(svg, svgFile(sweepPicture(drawn)));
+  for (const path of [report, svg]) if (path !== undefined) err(`report: ${path}\n`);
 }
 
 async function published(asked: Asked, world: World): Promise<ExitCode> {
