@@ -12,9 +12,9 @@ export interface Profile {
   readonly maxModelLen: number;
 }
 
-// Host cost and efficiency are the same for all models on a device. The efficiency is the one fitted constant: with
-// it the waiting queue of Qwen2.5-7B begins to grow at 2.78 calls of the standard workload a second, and an engine
-// kept full serves 2.80. docs/published.md has what other values give.
+// Host cost and efficiency are the same for all models on a device. The efficiency is the one fitted constant: it
+// stands for the published 2.78 calls of the standard workload a second. `holdfast calibrate` finds 2.86 with it, and
+// docs/published.md tells how far apart these two may lie, and what other values give.
 const H100 = { hostMs: 1.3, efficiency: 0.92 } as const;
 
 /** Kernel coefficients fitted to public H100 tables (bf16, FlashAttention 3). */

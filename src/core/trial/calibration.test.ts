@@ -1,36 +1,35 @@
-/** The one fitted constant: the rate at which the engine's waiting queue begins to grow is the published capacity. */
+/** The published capacity and those of the other models against what the one search finds. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PUBLISHED_CLIENT, PUBLISHED_PLAN } from '../drill/plan.js';
+import { runs } from '../../../tests/support/seeds.js';
+import { PUBLISHED_PLAN } from '../drill/plan.js';
 import { profile } from '../engine/profiles.js';
-import { armOf } from './arms.js';
+import { calibrateEngine } from './calibrate.js';
 import { CAPACITIES } from './capacities.js';
-import { runTrial } from './trial.js';
 
-/** Calls that wait at the end of 25 minutes at that rate, with clients that do not leave. */
-function waitingAfter(perSecond: number): number {
-  const { cost, numGpuBlocks } = profile('qwen2.5-7b');
-  const seconds = 1_500;
-  const { samples } = runTrial({
-    plan: {
-      ...PUBLISHED_PLAN,
-      arrivals: 'counted',
-      stages: [{ name: 'only', rate: { perSecond }, seconds }],
-      clients: [{ ...PUBLISHED_CLIENT, deadlineSeconds: 100_000 }],
-    },
-    seed: 1,
-    capacity: 1,
-    control: armOf('retries=off cancel=off')?.control ?? {},
-    engine: { numGpuBlocks },
+/** By stages of a third of the length that the command plays; a long run plays them whole. */
+function found(name: string): number {
+  const { cost, numGpuBlocks, maxModelLen } = profile(name);
+  const result = calibrateEngine({
     cost,
+    engine: { numGpuBlocks, maxModelLen },
+    workload: PUBLISHED_PLAN.workload,
+    options: {
+      firstPerSecond: CAPACITIES[name] ?? 1,
+      settleSeconds: runs(120, 300),
+      judgedSeconds: runs(300, 900),
+    },
   });
-  const last = samples.slice(seconds - 120, seconds);
-  return last.reduce((sum, { waiting }) => sum + waiting, 0) / last.length;
+  assert.ok(result.verdict === 'found', `${name}: ${JSON.stringify(result)}`);
+  return result.capacity;
 }
 
-test('2 % below its capacity the queue of Qwen2.5-7B does not grow, 4 % above it does', () => {
-  const capacity = CAPACITIES['qwen2.5-7b'] ?? 0;
-  assert.ok(waitingAfter(0.98 * capacity) < 15);
-  assert.ok(waitingAfter(1.04 * capacity) > 30);
+test('the search finds the published capacity of Qwen2.5-7B to 4 %, and the other two in the same proportion', () => {
+  const scale = found('qwen2.5-7b') / (CAPACITIES['qwen2.5-7b'] ?? 0);
+  assert.ok(scale > 0.99 && scale < 1.04, `${scale} of the published capacity`);
+  for (const name of ['llama-3.1-8b', 'qwen3-14b']) {
+    const apart = found(name) / (scale * (CAPACITIES[name] ?? 0)) - 1;
+    assert.ok(Math.abs(apart) < 0.025, `${name}: ${apart}`);
+  }
 });
