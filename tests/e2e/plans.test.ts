@@ -90,6 +90,19 @@ test('a trace is played, and what of it is left out is said', async () => {
   assert.match(stdout, /trace: delivered by the deadline, % +100\.0\n/);
 });
 
+test('a recorded run of a trace can be read back, and its own trace be played again', async () => {
+  const path = file('short.jsonl', LINE + LINE.replace('1000', '4000'));
+  const runs = join(DIRECTORY, 'runs');
+  const played = await holdfast('trial', '--trace', path, '--seeds', '1', '--record', runs);
+  assert.equal(played.code, 0, played.stderr);
+  const folder = join(runs, 'holdfast-seed-1');
+  const report = await holdfast('report', folder, '--json');
+  assert.equal(report.code, 0, report.stderr);
+  const again = await holdfast('trial', '--trace', join(folder, 'trace.jsonl'), '--seeds', '1');
+  assert.equal(again.code, 0, again.stderr);
+  assert.equal(again.stdout, played.stdout);
+});
+
 test('calls that the engine cannot hold are refused with the flag that leaves them out', async () => {
   const path = file('long.jsonl', LINE + LINE.replace('600', '40000').replace('[1, 2]', '[]'));
   const { code, stderr } = await holdfast('trial', '--trace', path);

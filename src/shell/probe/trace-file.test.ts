@@ -96,6 +96,12 @@ test('lines a little out of order are sorted, a limit counts the earliest', () =
   assert.equal(read(turned, { limit: 1 }).calls[0]?.promptTokens, 1_025);
 });
 
+test('what is left out is counted up to the limit only', () => {
+  const failing = BURSTGPT.replace('417,276', '417,0');
+  assert.equal(read(failing).leftOut.failed, 2);
+  assert.equal(read(failing, { limit: 1 }).leftOut.failed, 0);
+});
+
 test('our own traces are read back without their retries', () => {
   const own = (attempt: number, timestamp: number): string =>
     `{"timestamp":${timestamp},"input_length":600,"output_length":7,"hash_ids":[0,1],"call":0,"attempt":${attempt},"retry_of":null,"deadline":9,"left_at":8,"ending":"answered"}\n`;

@@ -45,12 +45,11 @@ class Reading {
   readonly #source: TraceSource;
   readonly #limit: number;
   readonly #taken: TracedLine[] = [];
-  #format: TraceFormat | undefined;
   #read: LineReader | undefined;
   #latestMs = Number.NEGATIVE_INFINITY;
   /** The limit is reached; only lines that come before this moment may still belong to it. */
   #untilMs: number | undefined;
-  readonly #leftOut = { failed: 0, retries: 0, tooLong: 0 };
+  readonly #leftOut: { readonly timeMs: number; readonly why: keyof Trace['leftOut'] }[] = [];
 
   constructor(source: TraceSource) {
     this.#source = source;
@@ -60,11 +59,13 @@ class Reading {
   /** Whether more lines may matter. */
   take({ number, text }: FileLine): boolean {
     try {
-      if (this.#read === undefined) {
-        this.#begin(text);
-        if (this.#format !== 'mooncake') return true;
+      if (this.#read !== undefined) return this.#keep(this.#read(text));
+      const format = this.#source.format ?? formatOf(text);
+      if (format === undefined) {
+        throw new Error(`is the beginning of no trace; known are ${listed(TRACE_FORMATS)}`);
       }
-      return this.#keep(this.#read?.(text));
+      this.#read = lineReader(format, text);
+      return format === 'mooncake' ? this.#keep(this.#read(text)) : true;
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : errorText(cause);
       throw broken(this.#source.file, `line ${number}: ${reason}`, cause);
@@ -82,40 +83,37 @@ class Reading {
       throw broken(file, `it has more than ${MOST_CALLS} calls; take fewer of them with a limit`);
     }
     const calls = inOrder.map((line) => playedCall(line, first.timeMs, speed));
-    return { source: file, calls, leftOut: this.#leftOut };
+    const lastMs = limit === undefined ? Number.POSITIVE_INFINITY : (inOrder.at(-1)?.timeMs ?? 0);
+    const leftOut = { failed: 0, retries: 0, tooLong: 0 };
+    for (const { timeMs, why } of this.#leftOut) if (timeMs <= lastMs) leftOut[why] += 1;
+    return { source: file, calls, leftOut };
   }
 
-  #begin(text: string): void {
-    this.#format = this.#source.format ?? formatOf(text);
-    if (this.#format === undefined) {
-      throw new Error(`is the beginning of no trace; known are ${listed(TRACE_FORMATS)}`);
+  #keep(line: TracedLine): boolean {
+    const { timeMs } = line;
+    if (timeMs < this.#latestMs - SORTED_WITHIN_MS) {
+      const backSeconds = Math.round((this.#latestMs - timeMs) / 1_000);
+      const allowed = SORTED_WITHIN_MS / 1_000;
+      throw new Error(`goes back by ${backSeconds} s; lines may be out of order by ${allowed} s`);
     }
-    this.#read = lineReader(this.#format, text);
-  }
-
-  #keep(line: TracedLine | undefined): boolean {
-    if (line === undefined) {
-      this.#leftOut.retries += 1;
-      return true;
-    }
-    if (line.timeMs < this.#latestMs - SORTED_WITHIN_MS) {
-      throw new Error(
-        `goes back by ${Math.round((this.#latestMs - line.timeMs) / 1_000)} s; lines may be out of order by ${SORTED_WITHIN_MS / 1_000} s`,
-      );
-    }
-    this.#latestMs = Math.max(this.#latestMs, line.timeMs);
-    if (this.#untilMs !== undefined && line.timeMs > this.#untilMs) return false;
-    if (line.promptTokens === 0 || line.responseTokens === 0) this.#leftOut.failed += 1;
-    else if (
-      line.promptTokens + line.responseTokens >
-      (this.#source.mostTokens ?? Number.POSITIVE_INFINITY)
-    ) {
-      this.#leftOut.tooLong += 1;
-    } else this.#taken.push(line);
+    this.#latestMs = Math.max(this.#latestMs, timeMs);
+    if (this.#untilMs !== undefined && timeMs > this.#untilMs) return false;
+    const why = leftOutFor(line, this.#source.mostTokens);
+    if (why === undefined) this.#taken.push(line);
+    else this.#leftOut.push({ timeMs, why });
     if (this.#taken.length > MOST_CALLS) return false;
     if (this.#taken.length === this.#limit) this.#untilMs ??= this.#latestMs + SORTED_WITHIN_MS;
     return true;
   }
+}
+
+function leftOutFor(
+  { retry, promptTokens, responseTokens }: TracedLine,
+  mostTokens = Number.POSITIVE_INFINITY,
+): keyof Trace['leftOut'] | undefined {
+  if (retry === true) return 'retries';
+  if (promptTokens === 0 || responseTokens === 0) return 'failed';
+  return promptTokens + responseTokens > mostTokens ? 'tooLong' : undefined;
 }
 
 function playedCall(line: TracedLine, firstMs: number, speed: number): TraceCall {

@@ -13,10 +13,12 @@ export interface TracedLine {
   /** 0: the recorded call failed. */
   readonly responseTokens: number;
   readonly blocks?: readonly number[];
+  /** It is no call of its own, but repeats one. */
+  readonly retry?: true;
 }
 
-/** Reads a line behind the header; undefined for a retry, which the plan's own clients make. Throws a reason. */
-export type LineReader = (text: string) => TracedLine | undefined;
+/** Reads a line behind the header; throws a reason. */
+export type LineReader = (text: string) => TracedLine;
 
 const MOST_TOKENS = 10_000_000;
 const MOST_BLOCK = 2 ** 31 - 2;
@@ -59,7 +61,7 @@ const MOONCAKE_KEYS = new Set([
   'ending',
 ]);
 
-function mooncakeLine(text: string): TracedLine | undefined {
+function mooncakeLine(text: string): TracedLine {
   const line = objectIn(text);
   const unknown = Object.keys(line).find((key) => !MOONCAKE_KEYS.has(key));
   if (unknown !== undefined) throw new Error(`has a key ${shown(unknown)} that is not known`);
@@ -70,7 +72,7 @@ function mooncakeLine(text: string): TracedLine | undefined {
     promptTokens,
     responseTokens: count(line.output_length, 'output_length'),
   };
-  if (typeof line.attempt === 'number' && line.attempt > 0) return undefined;
+  if (typeof line.attempt === 'number' && line.attempt > 0) return { ...traced, retry: true };
   return blocks.length === 0 ? traced : { ...traced, blocks };
 }
 
