@@ -19,6 +19,8 @@ export type StopSignal = 'SIGINT' | 'SIGTERM';
 export interface Signals {
   /** Calls `heard` at each stop signal until the answer is called. */
   listen(heard: (signal: StopSignal) => void): () => void;
+  /** Calls `heard` at each SIGHUP until the answer is called; absent where there is no such signal. */
+  readonly onReload?: (heard: () => void) => () => void;
 }
 
 export interface Command {

@@ -14,6 +14,10 @@ const signals: Signals = {
       for (const signal of STOP_SIGNALS) process.off(signal, heard);
     };
   },
+  onReload(heard) {
+    process.on('SIGHUP', heard);
+    return () => process.off('SIGHUP', heard);
+  },
 };
 
 function version(): string {

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { stringify } from 'yaml';
+import type { Family } from '../../core/meter/exposition.js';
 import { fileView, type GatewayConfig } from '../gateway/config.js';
 import { Metrics } from '../gateway/metrics.js';
 import { ProcessMeter } from '../gateway/process-meter.js';
@@ -9,13 +10,16 @@ import { pseudonyms } from '../gateway/pseudonym.js';
 import { type Gateway, startGateway } from '../gateway/server.js';
 import { warnings } from '../gateway/warnings.js';
 import { EXIT, type ExitCode } from '../shared/errors.js';
-import { createLog, type Log } from '../shared/log.js';
+import { FileWatch } from '../shared/file-watch.js';
+import { createLog, errorText, type Log } from '../shared/log.js';
 import { SystemClock } from '../shared/system-clock.js';
 import { startTwin, type Twin } from '../twin/server.js';
 import { type Command, HELP_FLAG, type World } from './command.js';
 import { type Configuration, configurationOf } from './configuration.js';
 import { type Flags, readFlags } from './flags.js';
-import { SETTING_FLAGS } from './setting-flags.js';
+import { Reload, type ReloadParts } from './reload.js';
+import { ReloadMeter } from './reload-meter.js';
+import { SETTING_FLAGS, type SettingFlags } from './setting-flags.js';
 import { untilStopped } from './stopping.js';
 
 /** What requests to the built-in twin ask for; the line to try, the README and its test say the same. */
@@ -34,16 +38,21 @@ export const SERVE: Command = {
   flags: SERVE_FLAGS,
   notes: `Flags win over variables (HOLDFAST_CONTROL_ROOM is control.room), they over the file, the file over the
 defaults; holdfast config --show says where each option came from.
+A changed file is taken over while running, at once or on SIGHUP, as far as its keys may change; a file that does
+not fit leaves what is in force, and is said in the log and in holdfast_config_reloads_total.
 The log goes to stderr, one JSON object a line. SIGTERM or SIGINT ends in order, a second one at once.
 
 Example:
   holdfast serve --upstream http://127.0.0.1:8000
-  holdfast serve --check-config > holdfast.yaml   # every setting, as a file to start from
+  holdfast config --show > holdfast.yaml   # every setting, as a file to start from
+  holdfast serve --config holdfast.yaml
 `,
   run: async (args, world): Promise<ExitCode> => {
     const given = readFlags('serve', SERVE_FLAGS, args);
     const configuration = configurationOf(given, world.env);
-    return given['check-config'] === undefined ? serve(configuration, world) : checked(configuration, world);
+    return given['check-config'] === undefined
+      ? serve(configuration, given, world)
+      : checked(configuration, world);
   },
 };
 
@@ -53,29 +62,62 @@ function checked({ config, warnings: more }: Configuration, world: World): ExitC
   return EXIT.ok;
 }
 
-async function serve({ config: named, warnings: more }: Configuration, world: World): Promise<ExitCode> {
+async function serve(configuration: Configuration, given: SettingFlags, world: World): Promise<ExitCode> {
+  const { config: named, warnings: more } = configuration;
   const log = createLog({ level: named.log.level });
   const twin = named.upstreams.length === 0 ? await startTwin({ servedModelName: TWIN_MODEL }) : undefined;
   const config = twin === undefined ? named : { ...named, upstreams: [{ url: twin.url }] };
   const meter = new ProcessMeter();
+  const reloads = new ReloadMeter(Date.now);
+  let unwatch = (): void => {};
   try {
-    const gateway = await start(config, log, meter);
+    const gateway = await start(config, log, () => [...meter.families(), ...reloads.families()]);
     for (const warning of [...more, ...warnings(config)]) log.warn(warning);
     announce(gateway, config, world, log);
     if (twin !== undefined) world.err(lineToTry(gateway, twin));
+    unwatch = following(configuration, world, {
+      given,
+      env: world.env,
+      log,
+      meter: reloads,
+      apply: (next) => {
+        log.setLevel(next.log.level);
+        gateway.reconfigure(next);
+      },
+    });
     return await untilStopped(world.signals, log, () => gateway.drain());
   } finally {
+    unwatch();
     meter.close();
     await twin?.close();
   }
 }
 
-function start(config: GatewayConfig, log: Log, meter: ProcessMeter): Promise<Gateway> {
+/** Follows the file, where there is one, on SIGHUP and whenever it changes; the answer ends it. */
+function following(configuration: Configuration, { signals }: World, parts: ReloadParts): () => void {
+  const { file } = configuration;
+  if (file === undefined) return () => {};
+  const reload = new Reload({ ...configuration, file }, parts);
+  const watch = new FileWatch(file.path, {
+    changed: () => reload.changed(),
+    unwatchable: (error) =>
+      parts.log.warn('the folder of the configuration cannot be watched: it is looked at every few seconds', {
+        error: errorText(error),
+      }),
+  });
+  const unlisten = signals.onReload?.(() => reload.asked());
+  return () => {
+    unlisten?.();
+    watch.close();
+  };
+}
+
+function start(config: GatewayConfig, log: Log, more: () => readonly Family[]): Promise<Gateway> {
   const pseudonym = pseudonyms();
   return startGateway(config, {
     clock: new SystemClock(),
     log,
-    metrics: new Metrics({ pseudonym, more: () => meter.families() }),
+    metrics: new Metrics({ pseudonym, more }),
     pseudonym,
     wallClock: Date.now,
     randomBytes,

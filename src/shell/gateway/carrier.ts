@@ -16,7 +16,8 @@ import type { Dialect } from './routes.js';
 import type { EngineRequest, Upstream } from './upstream.js';
 
 export interface CarrierParts {
-  readonly config: GatewayConfig;
+  /** The settings in force, which may change. */
+  readonly config: () => GatewayConfig;
   readonly control: Control;
   readonly clock: Clock;
   readonly observer: Observer;
@@ -150,13 +151,13 @@ export class Carrier implements AttemptSink {
     const waiting = this.#waiting.get(call);
     this.#waiting.delete(call);
     const { request, dialect } = waiting ?? this.#requestOf(attempt);
-    const { upstream, clock, config } = this.#parts;
+    const { upstream, clock } = this.#parts;
     const startedAt = clock.now();
     const execution = new Execution(request, {
       id,
       dialect,
       upstream,
-      timeouts: config.upstreamTimeouts,
+      timeouts: this.#parts.config().upstreamTimeouts,
       clock,
       say: (event) => this.send(event),
       grown: (grown) => this.#cutLaggards(grown),
@@ -194,7 +195,7 @@ export class Carrier implements AttemptSink {
   }
 
   #cutLaggards(execution: Execution): void {
-    const { readerBytes } = this.#parts.config;
+    const { readerBytes } = this.#parts.config();
     for (const reader of execution.readers) {
       const behind = execution.broadcast.length - reader.flushed;
       if (behind > readerBytes) this.send({ kind: 'lag', attempt: reader.id });

@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type GatewaySettings, gatewayConfig } from './config.js';
+import { FIXED_SETTINGS } from '../../core/control/options.js';
+import { leavesOf } from '../shared/settings/table.js';
+import { type GatewaySettings, gatewayConfig, SETTINGS } from './config.js';
 
 test('what is left out has its default, at every level', () => {
   const config = gatewayConfig({
@@ -32,4 +34,17 @@ test('an option out of its bounds is refused by its own name', () => {
   for (const [settings, message] of cases) {
     assert.throws(() => gatewayConfig(settings), { name: 'RangeError', message });
   }
+});
+
+test('the file’s word on what may change while running is the control’s', () => {
+  const restart = leavesOf(SETTINGS.control)
+    .filter(({ setting }) => setting.changes === 'restart')
+    .map(({ names }) => names.join('.'));
+  const { control, budget, bounds } = FIXED_SETTINGS;
+  const fixed = [
+    ...control,
+    ...budget.map((name) => `budget.${name}`),
+    ...bounds.map((name) => `bounds.${name}`),
+  ];
+  assert.deepEqual(restart.toSorted(), fixed.toSorted());
 });

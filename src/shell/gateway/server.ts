@@ -7,11 +7,12 @@ import type { Ledger } from '../../core/control/ledger.js';
 import type { Clock } from '../../core/time/clock.js';
 import { listenError } from '../shared/errors.js';
 import type { Log } from '../shared/log.js';
+import { difference } from '../shared/settings/resolve.js';
 import { Attempt } from './attempt.js';
 import { cacheSalt, salted } from './cache-salt.js';
 import { Carrier } from './carrier.js';
 import { answerClientError } from './client-error.js';
-import type { GatewayConfig } from './config.js';
+import { type GatewayConfig, SETTINGS } from './config.js';
 import { Connection } from './departure.js';
 import { factsOf } from './facts.js';
 import { forwardedToEngine } from './headers.js';
@@ -53,6 +54,8 @@ export interface Gateway {
   readonly port: number;
   /** The control's books, to be read only. */
   readonly ledger: Ledger;
+  /** Takes over the settings of `config` that may change while running; the others stay as they are. */
+  reconfigure(config: GatewayConfig): void;
   /** Refuses what is new, waits for what is live up to the configured time, then closes. */
   drain(): Promise<void>;
   /** Ends everything now. */
@@ -67,7 +70,7 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts): 
 }
 
 class RunningGateway implements Gateway {
-  readonly #config: GatewayConfig;
+  #config: GatewayConfig;
   readonly #parts: GatewayParts;
   readonly #secret: Buffer;
   readonly #scale: number;
@@ -101,7 +104,7 @@ class RunningGateway implements Gateway {
       clock,
     );
     this.#carrier = new Carrier({
-      config,
+      config: () => this.#config,
       control: this.#control,
       clock,
       observer: observers([metrics, new Recorder(log, pseudonym)]),
@@ -137,6 +140,11 @@ class RunningGateway implements Gateway {
         resolve();
       });
     });
+  }
+
+  reconfigure(config: GatewayConfig): void {
+    this.#config = difference(SETTINGS, this.#config, config).taken;
+    this.#carrier.send({ kind: 'reconfigure', options: this.#config.control });
   }
 
   async drain(): Promise<void> {

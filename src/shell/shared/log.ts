@@ -38,6 +38,8 @@ export interface LogFields {
   readonly executions?: number | undefined;
   readonly count?: number | undefined;
   // The process.
+  /** Keys of the configuration. */
+  readonly keys?: readonly string[] | undefined;
   readonly url?: string | undefined;
   readonly upstream?: string | undefined;
   readonly signal?: string | undefined;
@@ -79,6 +81,7 @@ const FIELDS: Readonly<Record<keyof LogFields, true>> = {
   attempts: true,
   executions: true,
   count: true,
+  keys: true,
   url: true,
   upstream: true,
   signal: true,
@@ -106,6 +109,11 @@ export interface Log {
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** A log whose level may be changed. */
+export interface LevelledLog extends Log {
+  setLevel(level: LogLevel): void;
+}
+
 export interface LogParts {
   readonly level?: LogLevel;
   /** Where lines go; stderr when absent, written before the call returns. */
@@ -113,7 +121,7 @@ export interface LogParts {
 }
 
 /** A log with lines like `{"level":"info","time":"…","msg":"attempt ended","call":"…"}`. */
-export function createLog({ level = 'info', to }: LogParts = {}): Log {
+export function createLog({ level = 'info', to }: LogParts = {}): LevelledLog {
   const lines = pino(
     {
       level,
@@ -129,6 +137,9 @@ export function createLog({ level = 'info', to }: LogParts = {}): Log {
     warn: (message, fields) => lines.warn(listed(fields), message),
     error: (message, fields) => lines.error(listed(fields), message),
     fatal: (message, fields) => lines.fatal(listed(fields), message),
+    setLevel: (next) => {
+      lines.level = next;
+    },
   };
 }
 

@@ -64,13 +64,16 @@ function parsed(text: string, source: string, lineCounter: LineCounter): Documen
     strict: true,
     version: '1.2',
     merge: false,
-    prettyErrors: true,
+    // Pretty ones show the line at fault, which may hold a secret.
+    prettyErrors: false,
     // `silent` would take a second document without a word.
     logLevel: 'error',
   });
   const broken = [...document.errors, ...document.warnings];
   if (broken.length === 0) return document;
-  const complaints = broken.map(({ message }) => message.trim());
+  const complaints = broken.map(
+    ({ message, pos }) => `line ${lineCounter.linePos(pos[0]).line}: ${message.trim()}`,
+  );
   throw new UserError('config_syntax', complaintList(`${source} is not plain YAML or JSON`, complaints));
 }
 

@@ -45,16 +45,16 @@ export function originText(origin: Origin): string {
   }
 }
 
-export interface Difference {
+export interface Difference<T> {
   /** `next` where a setting may change while running, `current` elsewhere. */
-  readonly taken: Readonly<Record<string, unknown>>;
+  readonly taken: T;
   /** Keys that were taken over, and keys that wait for a restart. */
   readonly changed: readonly string[];
   readonly waiting: readonly string[];
 }
 
 /** What of `next` may take the place of `current` while running. */
-export function difference(group: object, current: object, next: object): Difference {
+export function difference<T extends object>(group: object, current: T, next: T): Difference<T> {
   const taken = {};
   const changed: string[] = [];
   const waiting: string[] = [];
@@ -65,7 +65,7 @@ export function difference(group: object, current: object, next: object): Differ
     const value = live ? after : before;
     if (value !== undefined) put(taken, names, value);
   }
-  return { taken, changed, waiting };
+  return { taken: taken as T, changed, waiting };
 }
 
 /** JSON Schema 2020-12 of a file with the settings of `group`. */
