@@ -115,7 +115,9 @@ test('several folders become one comparison, paired by seed', async () => {
       [1, 2].map((seed) => join(directory, `${name}-seed-${seed}`)),
     );
     const out = join(directory, 'comparison.html');
-    const { code, stdout, stderr } = await holdfast('report', ...folders, '--out', out, '--json');
+    const pictures = join(directory, 'pictures');
+    const args = [...folders, '--out', out, '--svg', pictures, '--json'];
+    const { code, stdout, stderr } = await holdfast('report', ...args);
     assert.equal(code, 0, stderr);
     const { runs, differences } = JSON.parse(stdout) as {
       runs: object[];
@@ -132,6 +134,10 @@ test('several folders become one comparison, paired by seed', async () => {
     const page = await readFile(out, 'utf8');
     assert.match(page, /From coalesce to retries=on cancel=on/);
     assert.deepEqual(readMarkup(page).problems, []);
+    for (const name of ['seeds', 'arrivals', 'waiting', 'latency', 'prefill', 'attempts']) {
+      const picture = await readFile(join(pictures, `${name}.svg`), 'utf8');
+      assert.deepEqual(readMarkup(picture).problems, [], name);
+    }
   });
 });
 

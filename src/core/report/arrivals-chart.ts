@@ -123,7 +123,7 @@ export function arrivalsDrawing(
     seconds: size.seconds ?? bins.seconds * bins.count,
     most: size.most ?? flowMost(flow, head.capacity) * 1.05,
     unit: size.legend || head.capacity === null ? `events ${unit.words}` : '× Ĉ',
-    legend: size.legend ? legendFor(flow) : [],
+    legend: size.legend ? [...legendFor(flow), ...capacityEntry(head.capacity)] : [],
   });
   const answers = rates(flow.answers);
   const line = (kind: string, counts: readonly number[]): Markup =>
@@ -136,7 +136,7 @@ export function arrivalsDrawing(
     ...(flow.executions === undefined ? [] : [line('executions', flow.executions)]),
     line('attempts', flow.attempts),
     line('calls', flow.calls),
-    ...(head.capacity === null ? [] : limitLine(1, size.legend ? '1 Ĉ, the capacity' : '1 Ĉ', frame)),
+    ...(head.capacity === null ? [] : limitLine(1, size.legend ? '' : '1 Ĉ', frame)),
     ...frame.over,
   ];
 }
@@ -148,6 +148,10 @@ export function legendFor({ executions }: Pick<Flow, 'executions'>): readonly Le
     ...(executions === undefined ? [] : [{ words: 'executions', line: 'executions' }]),
     { words: 'answers delivered', fill: fillOf('line') },
   ];
+}
+
+function capacityEntry(capacity: number | null): readonly LegendEntry[] {
+  return capacity === null ? [] : [{ words: 'capacity, 1 Ĉ', line: 'limit' }];
 }
 
 function titleOf({ head }: RunRecord, flow: Flow): string {

@@ -2,20 +2,18 @@
 
 import type { RunRecord } from '../drill/run.js';
 import { armsOf, mismatches, type Panel, panelsOf } from './arms.js';
-import { arrivalsDrawing, flowMost, flowOf } from './arrivals-chart.js';
 import { attemptsByStage, CLASSES } from './attempts-chart.js';
 import { barsOf } from './bars.js';
 import { htmlFile, listOf } from './document.js';
-import { latencyDrawing, latencyMost } from './latency-chart.js';
 import { element, type Markup, worded } from './markup.js';
+import { legendStrip, type PanelRow, panelRows, rowPicture } from './panels.js';
 import { figureOf, type Picture, tableOf } from './picture.js';
 import { PREFILL_ENDS, PREFILL_WORDS, prefillOf } from './prefill.js';
 import { END_INKS } from './prefill-chart.js';
 import { aboutOf, DEFINITIONS, invalidBanner } from './report-page.js';
 import { seedsPicture } from './seeds-chart.js';
-import { aftermathStage, runSeconds } from './stages.js';
+import { aftermathStage } from './stages.js';
 import { verdictOf } from './summary.js';
-import { waitingDrawing, waitingMost, waitingOf } from './waiting-chart.js';
 import { percent, ratio, tokens, trimmed } from './words.js';
 
 /** One number of two arms over the seeds that both have. */
@@ -36,7 +34,6 @@ export interface Differences {
   readonly rows: readonly FigureDifference[];
 }
 
-const PANEL = { width: 420, height: 212 } as const;
 const WIDE = 1_120;
 
 /** The whole HTML file; the same records give the same bytes. `differences` are of arms by their names. */
@@ -48,91 +45,49 @@ export function comparisonPage(records: readonly RunRecord[], differences: reado
   const invalid = records.flatMap(({ head }) =>
     head.invalid.map((reason) => `${head.name}, seed ${head.seed}: ${reason}`),
   );
-  const overall = [seedsPicture(arms), prefillBars(panels), attemptsBars(panels)];
   const body = [
     worded('h1', {}, arms.length <= 3 ? names : `${arms.length} arms side by side`),
     worded('p', { class: 'about' }, first === undefined ? '' : aboutOf(first.head)),
     ...invalidBanner(invalid),
     listOf(panels.map(({ name, record }): readonly [string, string] => [name, verdictOf(record)])),
     ...mismatches(arms).map((words) => worded('p', { class: 'note' }, words)),
-    ...overall.slice(0, 1).map((picture) => wide(picture)),
-    ...smallMultiples(panels),
-    ...overall.slice(1).flatMap((picture) => (picture === undefined ? [] : [wide(picture)])),
+    wide(seedsPicture(arms)),
+    ...panelRows(panels).map(rowSection),
+    ...barsFor(panels).map(wide),
     ...differences.map(differencesSection),
     element('section', {}, worded('h2', {}, 'What the words mean'), listOf(DEFINITIONS)),
   ];
   return htmlFile({ title: `${invalid.length > 0 ? 'INVALID: ' : ''}${names}`, body });
 }
 
-function wide(picture: Picture | undefined): Markup {
-  return element('section', { class: 'wide' }, ...(picture === undefined ? [] : [figureOf(picture)]));
+/** Every picture of a comparison, each in one piece, for documents. */
+export function comparisonPictures(records: readonly RunRecord[]): readonly Picture[] {
+  const panels = panelsOf(armsOf(records));
+  const seeds = seedsPicture(armsOf(records));
+  const rows = panelRows(panels).map((row) =>
+    rowPicture(row, row.id === 'arrivals' ? seeds.title : row.title),
+  );
+  return [seeds, ...rows, ...barsFor(panels)];
 }
 
-/** Three rows of small pictures; within a row, the same axes. */
-function smallMultiples(panels: readonly Panel[]): readonly Markup[] {
-  const seconds = Math.max(...panels.map(({ record }) => runSeconds(record)));
-  const flows = panels.map(({ record }) => flowOf(record, 50, seconds));
-  const flowTop =
-    Math.max(...flows.map((flow, at) => flowMost(flow, panels[at]?.record.head.capacity ?? null))) * 1.05;
-  const waits = panels.map(({ record }) => waitingOf(record, 100, seconds));
-  const waitTop = Math.max(...waits.map(waitingMost)) * 1.05;
-  const latencyTop = Math.max(...panels.map(({ record }) => latencyMost(record)));
-  const size = { ...PANEL, legend: false, seconds };
-  const row = (
-    id: string,
-    title: string,
-    description: string,
-    drawing: (at: number) => readonly Markup[],
-    height: number,
-  ): Markup =>
-    element(
-      'section',
-      {},
-      worded('h2', {}, title),
-      element(
-        'div',
-        { class: 'panels' },
-        ...panels.map(({ name }, at) =>
-          figureOf(
-            {
-              id: `${id}-${at}`,
-              title: name,
-              description: `${name}: ${description}`,
-              width: PANEL.width,
-              height,
-              drawing: drawing(at),
-              notes: [],
-              table: undefined,
-            },
-            'h3',
-          ),
-        ),
-      ),
-    );
-  const nth = (at: number): RunRecord => (panels[at] as Panel).record;
-  return [
-    row(
-      'arrivals',
-      'Calls (dotted), attempts (dashed), executions (line), answers delivered (surface)',
-      'events in multiples of Ĉ over the time of the run',
-      (at) => arrivalsDrawing(nth(at), flows[at] as ReturnType<typeof flowOf>, { ...size, most: flowTop }),
-      PANEL.height,
-    ),
-    row(
-      'waiting',
-      'Calls waiting: in the engine’s queue (hatched dark) and in the gateway’s line (hatched light)',
-      'calls waiting over the time of the run',
-      (at) => waitingDrawing(nth(at), waits[at] as ReturnType<typeof waitingOf>, { ...size, most: waitTop }),
-      PANEL.height,
-    ),
-    row(
-      'latency',
-      'Seconds until the whole answer, by arrival; the strip: the share without an answer',
-      'delivered calls by the moment they were planned and the seconds until their answer',
-      (at) => latencyDrawing(nth(at), { ...size, height: PANEL.height + 40, most: latencyTop, strip: true }),
-      PANEL.height + 40,
-    ),
-  ];
+function barsFor(panels: readonly Panel[]): readonly Picture[] {
+  const prefill = prefillBars(panels);
+  return [...(prefill === undefined ? [] : [prefill]), attemptsBars(panels)];
+}
+
+function wide(picture: Picture): Markup {
+  return element('section', { class: 'wide' }, figureOf(picture));
+}
+
+/** A row of small pictures under one legend. */
+function rowSection(row: PanelRow): Markup {
+  return element(
+    'section',
+    {},
+    worded('h2', {}, row.title),
+    element('div', { class: 'legend' }, legendStrip(row)),
+    element('div', { class: 'panels' }, ...row.pictures.map((picture) => figureOf(picture, 'h3'))),
+  );
 }
 
 /** One bar a run that tells of its executions; undefined where none does. */

@@ -14,13 +14,13 @@ const PAGE_STYLE: Markup = trusted(
     '.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.75rem;margin:0 0 1.5rem;padding:0;list-style:none}',
     '.tiles li{border:1px solid var(--rule);border-radius:.5rem;padding:.6rem .8rem}.tiles b{display:block;font-size:1.5rem;line-height:1.2;font-variant-numeric:tabular-nums}.tiles span{color:var(--quiet);font-size:.8rem;line-height:1.3;display:block}',
     '.pictures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,31rem),1fr));gap:1.75rem 2rem;align-items:start}',
-    'figure{margin:0;break-inside:avoid;min-width:0}figure.wide{grid-column:1/-1}.drawing{overflow-x:auto}.drawing svg{display:block;width:100%;height:auto;min-width:27rem}',
+    'figure{margin:0;break-inside:avoid;min-width:0}figure.wide{grid-column:1/-1}.drawing{overflow-x:auto}.drawing svg{display:block;width:100%;height:auto;min-width:21rem}',
     '.numbers{overflow-x:auto;margin-top:.5rem}table{border-collapse:collapse;font-size:.8rem;line-height:1.3;font-variant-numeric:tabular-nums;width:100%;overflow-wrap:normal}',
     'th,td{padding:.25rem .5rem;border-bottom:1px solid var(--rule);text-align:right;vertical-align:bottom}th:first-child{text-align:left;padding-left:0}thead th{color:var(--quiet);font-weight:500}tbody th{font-weight:500}',
     'section{margin-top:2rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem;font-size:.875rem;margin:.5rem 0}dt{color:var(--quiet)}dd{margin:0}',
-    '.panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));gap:1rem 1.5rem}.panels .drawing svg{min-width:0}.panels figure{max-width:38rem}.wide .drawing svg{min-width:44rem}',
+    '.legend svg{display:block;max-width:100%;height:auto}.panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));gap:1rem 1.5rem}.panels .drawing svg{min-width:0}.panels figure{max-width:38rem}.wide .drawing svg{min-width:44rem}',
     '.hidden{position:absolute;width:0;height:0}',
-    '@media print{@page{size:A4;margin:12mm}body{padding:0;max-width:none;font-size:11pt}.pictures{grid-template-columns:1fr 1fr;gap:1rem 1.25rem}.panels{grid-template-columns:1fr 1fr 1fr}.wide .drawing svg{min-width:0}.drawing svg{min-width:0}.drawing,.numbers{overflow:visible}table{font-size:6.5pt}th,td{padding:.15rem .25rem}h2{font-size:10pt}.verdict{font-size:12pt}.tiles{grid-template-columns:repeat(6,1fr)}.tiles b{font-size:13pt}.tiles span{font-size:7pt}.note,.about{font-size:8pt}}',
+    '@media print{dl{font-size:8pt}h1{font-size:15pt}@page{size:A4;margin:12mm}body{padding:0;max-width:none;font-size:11pt}.pictures{grid-template-columns:1fr 1fr;gap:1rem 1.25rem}.panels{grid-template-columns:1fr 1fr 1fr}.wide .drawing svg{min-width:0}.drawing svg{min-width:0}.drawing,.numbers{overflow:visible}table{font-size:6.5pt}th,td{padding:.15rem .25rem}h2{font-size:10pt}.verdict{font-size:11pt}.tiles{grid-template-columns:repeat(7,1fr)}.tiles li{padding:.4rem .5rem}.tiles b{font-size:11pt}.tiles span{font-size:7pt}.note,.about{font-size:8pt}}',
   ].join(''),
 );
 

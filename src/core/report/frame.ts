@@ -1,6 +1,6 @@
 /** What every chart over time has around its lines: axes with round ticks, units, and the plan's stages as bands. */
 
-import { cut, type LegendEntry, legendOf, ROW } from './legend.js';
+import { cut, type LegendEntry, legendOf, ROW, SMALL_CHARACTER } from './legend.js';
 import { element, type Markup, short, worded } from './markup.js';
 import { roundScale, type Scale, timeScale } from './scale.js';
 import type { StageSpan } from './stages.js';
@@ -69,9 +69,10 @@ function bandsOf(stages: readonly StageSpan[], { x, top, bottom }: Box): readonl
   return all.flatMap(({ name, fromSeconds, toSeconds }, at) => {
     const [from, to] = [x.at(fromSeconds), x.at(toSeconds)];
     const band = { class: 'band', x: from, y: top - ROW, width: to - from, height: bottom - top + ROW };
-    const kind = at < stages.length ? 'strong' : 'quiet';
+    const narrow = cut(name, to - from - 5) !== name;
+    const shown = narrow ? cut(name, to - from, SMALL_CHARACTER) : name;
+    const kind = `${at < stages.length ? 'strong' : 'quiet'}${narrow ? ' small' : ''}`;
     const words = { class: kind, x: (from + to) / 2, y: top - 5, 'text-anchor': 'middle' };
-    const shown = cut(name, to - from);
     const drawn = at % 2 === 1 ? [element('rect', band)] : [];
     if (shown !== '') drawn.push(worded('text', words, shown));
     return drawn;
@@ -141,7 +142,7 @@ export function stepArea(
   return `${over}${back}Z`;
 }
 
-/** A level line across the plot with its words at the right end, above it or below. */
+/** A level line across the plot with its words, if any, at the right end, above it or below. */
 export function limitLine(
   value: number,
   words: string,
@@ -152,10 +153,14 @@ export function limitLine(
   const below = side === 'below' || level - 14 < top;
   return [
     element('path', { class: 'limit', d: `M${short(left)} ${short(level)}H${short(right)}` }),
-    worded(
-      'text',
-      { class: 'halo', x: right - 2, y: below ? level + 13 : level - 4, 'text-anchor': 'end' },
-      words,
-    ),
+    ...(words === ''
+      ? []
+      : [
+          worded(
+            'text',
+            { class: 'halo', x: right - 2, y: below ? level + 13 : level - 4, 'text-anchor': 'end' },
+            words,
+          ),
+        ]),
   ];
 }

@@ -17,6 +17,8 @@ export interface Legend {
 
 /** About how wide a character is, pixels of the drawing. */
 export const CHARACTER = 6.4;
+/** The same in the smaller type that narrow places take. */
+export const SMALL_CHARACTER = 5.3;
 /** Height of a row of words. */
 export const ROW = 17;
 const SAMPLE = 20;
@@ -42,8 +44,8 @@ export function legendOf(entries: readonly LegendEntry[], left: number, top: num
 }
 
 /** `text` in `room` pixels: whole, or cut with an ellipsis, or nothing. */
-export function cut(text: string, room: number): string {
-  const fits = Math.floor((room - 4) / CHARACTER);
+export function cut(text: string, room: number, character = CHARACTER): string {
+  const fits = Math.floor((room - 1) / character);
   if (text.length <= fits) return text;
   return fits < 4 ? '' : `${text.slice(0, fits - 1)}…`;
 }

@@ -49,7 +49,7 @@ export const STYLE: Markup = trusted(
     `@media (prefers-color-scheme:dark){:root{${DARK}${inks('dark')}}}`,
     `@media print{:root{color-scheme:light;${LIGHT}${inks('light')}}svg{print-color-adjust:exact;-webkit-print-color-adjust:exact}}`,
     'svg text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink)}',
-    'svg text.quiet{fill:var(--quiet)}svg text.strong{font-weight:600}svg text.head{font-size:14px;font-weight:600}',
+    'svg text.quiet{fill:var(--quiet)}svg text.strong{font-weight:600}svg text.small{font-size:10px}svg text.head{font-size:14px;font-weight:600}',
     'svg text.halo{paint-order:stroke;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round}',
     '.paper{fill:var(--paper)}.band{fill:var(--band)}.rule{stroke:var(--rule);fill:none}.axis{stroke:var(--quiet);fill:none}',
     '.edge{stroke:var(--paper);stroke-width:1}.hatch{stroke:var(--hatch);fill:none}.speck{fill:var(--hatch)}',

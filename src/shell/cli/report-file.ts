@@ -1,11 +1,12 @@
 /** Writes the page of a run, or of several side by side. */
 
-import { statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { RunRecord } from '../../core/drill/run.js';
 import { armsOf, MOST_ARMS, MOST_RUNS, pairsOf } from '../../core/report/arms.js';
-import { comparisonPage, type Differences } from '../../core/report/comparison-page.js';
-import { reportPage } from '../../core/report/report-page.js';
+import { comparisonPage, comparisonPictures, type Differences } from '../../core/report/comparison-page.js';
+import { svgFile } from '../../core/report/picture.js';
+import { picturesOf, reportPage } from '../../core/report/report-page.js';
 import { numbersOf, pairedDifferences } from '../../core/trial/comparison.js';
 import { UserError } from '../shared/errors.js';
 import { errorText } from '../shared/log.js';
@@ -29,6 +30,25 @@ export function writePage(path: string, records: readonly RunRecord[], { err }: 
   if (first === undefined) return;
   writeReport(path, rest.length === 0 ? reportPage(first) : comparisonPage(records, differencesOf(records)));
   err(`report: ${path}\n`);
+}
+
+/** Each picture of one run, or of several side by side, in a file of its own in `folder`, which is made if missing. */
+export function writePictures(
+  folder: string,
+  records: readonly RunRecord[],
+  { err }: Pick<World, 'err'>,
+): void {
+  const [first, ...rest] = records;
+  if (first === undefined) return;
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (cause) {
+    throw new UserError('output_unwritable', `cannot write the pictures: ${errorText(cause)}`, { cause });
+  }
+  for (const picture of rest.length === 0 ? picturesOf(first) : comparisonPictures(records)) {
+    writeReport(join(folder, `${picture.id}.svg`), svgFile(picture));
+  }
+  err(`pictures: ${folder}\n`);
 }
 
 /** Refuses what a page cannot show; said before runs are played for it. */

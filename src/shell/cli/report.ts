@@ -6,14 +6,15 @@ import { readRunFolder } from '../probe/run-reading.js';
 import { EXIT, type ExitCode, UserError } from '../shared/errors.js';
 import { type Command, HELP_FLAG } from './command.js';
 import { type Flags, readFlags } from './flags.js';
-import { checkPage, differencesOf, writePage } from './report-file.js';
+import { checkPage, differencesOf, writePage, writePictures } from './report-file.js';
 
 const FLAGS = {
   out: {
     value: 'FILE.html',
     help: 'where to write the page (report.html in the one DIR; comparison.html here)',
   },
-  json: { help: 'print the numbers as JSON, and write a page only with --out' },
+  svg: { value: 'FOLDER', help: 'write each picture as a file too: delivered.svg, arrivals.svg, …' },
+  json: { help: 'print the numbers as JSON, and write files only with --out and --svg' },
   ...HELP_FLAG,
 } as const satisfies Flags;
 
@@ -29,7 +30,7 @@ nothing. Ends with 0; with 2 when a folder cannot be read or does not fit.
 Example:
   holdfast trial --scenario coalesce --record runs
   holdfast report runs/coalesce-seed-1
-  holdfast report runs/* --out comparison.html
+  holdfast report runs/* --out comparison.html --svg pictures
 `,
   run: async (args, world): Promise<ExitCode> => {
     const folders: string[] = [];
@@ -45,6 +46,8 @@ Example:
       const numbers = { runs: records.map(summaryOf), differences: differencesOf(records) };
       world.out(`${JSON.stringify(numbers, null, 2)}\n`);
     }
+    const pictures = given.svg?.[0];
+    if (pictures !== undefined) writePictures(pictures, records, world);
     const usual = folders.length === 1 ? join(folder, 'report.html') : 'comparison.html';
     const out = given.out?.[0] ?? (json ? undefined : usual);
     if (out !== undefined) writePage(out, records, world);
