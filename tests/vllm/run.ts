@@ -3,21 +3,25 @@
  *
  *   npm run test:vllm -- [--arm gateway|straight|both] [--scene TEXT]… [--serve=FLAG]… [--json FILE]
  *   npm run test:vllm -- --profile [--json FILE]
+ *   npm run test:vllm -- --overload DIR [--pairs N]
  *
  * Exit code 1 when a scene with the gateway fails. The arm without it shows what happens otherwise; it cannot fail.
  * With --profile: 1 when the twin's Ĉ is not near the server's, 2 when the server was too unsteady to tell.
+ * With --overload: 1 when a pair that counts lost a pulse or hold call through the gateway, or made more than 1.05
+ * executions a call; 2 when no pair counts.
  */
 
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { goFirst } from '../support/priority.js';
 import { ROOT } from '../support/root.js';
 import { startCounter } from './counter.js';
 import { type Engine, idle, startEngine } from './engine.js';
 import { startGateway } from './gateway.js';
 import { broken, observe, type Path, type Row } from './observe.js';
+import { lostThroughGateway, overload, overloadTable } from './overload.js';
 import { profileAgainstTwin, told } from './profile.js';
 import { type Load, measure, type Natural, SCENES, type Scene } from './scenes.js';
 import { table } from './table.js';
@@ -28,7 +32,6 @@ const TIMEOUT_SHARE = 0.4;
 /** A machine that others use: a scene counts only if the engine was about as fast as when it was measured. */
 const STEADY = { least: 0.6, most: 1.2 };
 const TRIES = 3;
-const PRIORITY = -15;
 
 const say = (text: string): void => {
   process.stderr.write(`${text}\n`);
@@ -100,18 +103,11 @@ const { values } = parseArgs({
     profile: { type: 'boolean', default: false },
     scene: { type: 'string', multiple: true },
     serve: { type: 'string', multiple: true },
+    overload: { type: 'string' },
+    pairs: { type: 'string', default: '2' },
     json: { type: 'string' },
   },
 });
-
-/** What is started from here inherits it: the rest of a shared machine disturbs less. Only root may. */
-function beFirst(): void {
-  try {
-    setPriority(PRIORITY);
-  } catch {
-    say('no right to a higher priority: other work on this machine will show in the figures');
-  }
-}
 
 function install(): void {
   const script = join(ROOT, 'tests', 'vllm', 'install.py');
@@ -166,5 +162,19 @@ async function compareCapacities(): Promise<number> {
   return comparison.near ? 0 : 1;
 }
 
-beFirst();
-process.exitCode = await (values.profile ? compareCapacities() : playScenes());
+goFirst(say);
+async function playOverload(directory: string): Promise<number> {
+  install();
+  const pairs = await overload({ directory, pairs: Number(values.pairs), say });
+  process.stdout.write(overloadTable(pairs));
+  const counting = pairs.filter(({ counts }) => counts);
+  if (counting.length === 0) return 2;
+  return counting.some(lostThroughGateway) ? 1 : 0;
+}
+
+async function main(): Promise<number> {
+  if (values.overload !== undefined) return await playOverload(values.overload);
+  return values.profile ? await compareCapacities() : await playScenes();
+}
+
+process.exitCode = await main();
