@@ -109,7 +109,11 @@ export interface OverloadSettings {
 }
 
 /** Plays the pairs one after the other; seeds from 1. */
-export async function overload({ directory, pairs, say }: OverloadSettings): Promise<readonly OverloadPair[]> {
+export async function overload({
+  directory,
+  pairs,
+  say,
+}: OverloadSettings): Promise<readonly OverloadPair[]> {
   const engine = await startEngine();
   try {
     say('a full engine, to warm up and to learn where to begin');
@@ -126,7 +130,14 @@ export async function overload({ directory, pairs, say }: OverloadSettings): Pro
       }
       const after = (await serverCapacity(engine.url, before * BEGIN)).perSecond;
       const moved = Math.abs(after / before - 1);
-      const pair = { seed, before, after, moved, counts: moved < STEADY, heads: heads as OverloadPair['heads'] };
+      const pair = {
+        seed,
+        before,
+        after,
+        moved,
+        counts: moved < STEADY,
+        heads: heads as OverloadPair['heads'],
+      };
       results.push(pair);
       writeFileSync(join(directory, 'pairs.json'), `${JSON.stringify(results, undefined, 1)}\n`);
       say(`moved by ${percent(moved)}: ${pair.counts ? 'counts' : 'does not count'}`);
