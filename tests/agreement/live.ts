@@ -38,7 +38,12 @@ export async function playLive({ arm, plan, seed, timeScale }: LiveArm): Promise
   const twin = start([
     MAIN,
     'twin',
-    ...['--port', '0', '--profile', 'qwen2.5-7b', '--time-scale', String(timeScale)],
+    '--port',
+    '0',
+    '--profile',
+    'qwen2.5-7b',
+    '--time-scale',
+    String(timeScale),
     ...(settings.engine.maxNumQueuedReqs === undefined
       ? []
       : ['--max-num-queued-reqs', String(settings.engine.maxNumQueuedReqs)]),

@@ -83,7 +83,9 @@ async function play(engine: Engine, arm: Arm, { seed, capacity, directory }: Pla
       vocabulary: 256,
       // The engine still holds the prompts of the run before.
       salt: `${arm}-${seed}`,
-      plain: false,
+      // The model declares no end: answers are as long as they may be. `min_tokens` ends this engine's worker, for it
+      // masks an end token that the model's vocabulary does not have.
+      plain: true,
       credential: (tenant) => `key-of-${tenant}`,
       timeScale: 1,
     });
@@ -149,8 +151,8 @@ export async function overload({
   }
 }
 
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
+function percent(part: number): string {
+  return `${(part * 100).toFixed(1)} %`;
 }
 
 function headText(arm: Arm, { stages, total, invalid }: RunHead): string {
