@@ -57,16 +57,24 @@ export class Drill {
     this.#live.clear();
   }
 
-  /** One timer at a time: a plan of a million calls holds one. */
+  /** One timer at a time: a plan of a million calls holds one. Whatever is due goes out at once, however late. */
   #await(): void {
     const call = this.#planned[this.#next];
     if (call === undefined) return;
     const { clock } = this.#parts;
     this.#timer = clock.after(Math.max(0, call.atMs - clock.now()), () => {
-      this.#next += 1;
+      const due = this.#due(clock.now());
       this.#await();
-      this.#send(call);
+      for (const each of due) this.#send(each);
     });
+  }
+
+  /** The next call, and those behind it whose moment has come too. */
+  #due(now: number): readonly PlannedCall[] {
+    const from = this.#next;
+    this.#next += 1;
+    while ((this.#planned[this.#next]?.atMs ?? Number.POSITIVE_INFINITY) <= now) this.#next += 1;
+    return this.#planned.slice(from, this.#next);
   }
 
   #send(call: PlannedCall): void {

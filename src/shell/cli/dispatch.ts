@@ -5,13 +5,14 @@ import { nearest, shown } from '../shared/options.js';
 import { CALIBRATE } from './calibrate.js';
 import { asksForHelp, type Command, helpOf, type World } from './command.js';
 import { CONFIG } from './config.js';
+import { DRILL } from './drill.js';
 import { PULSE } from './pulse.js';
 import { REPORT } from './report.js';
 import { SERVE } from './serve.js';
 import { TRIAL } from './trial.js';
 import { TWIN } from './twin.js';
 
-const COMMANDS: readonly Command[] = [SERVE, CONFIG, TWIN, TRIAL, CALIBRATE, PULSE, REPORT];
+const COMMANDS: readonly Command[] = [SERVE, CONFIG, TWIN, TRIAL, DRILL, CALIBRATE, PULSE, REPORT];
 
 function overview(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));

@@ -8,7 +8,7 @@ import { type ClientKind, type PlannedCall, PUBLISHED_CLIENT } from '../../core/
 import type { AttemptListener, Told } from '../../core/drill/target.js';
 import { SystemClock } from '../shared/system-clock.js';
 import { HttpTarget } from './http-target.js';
-import type { RequestSettings } from './request.js';
+import { type RequestSettings, Requests } from './request.js';
 
 const SETTINGS: RequestSettings = {
   model: 'tiny',
@@ -88,7 +88,8 @@ async function inScene(
   const target = new HttpTarget({
     clock: new SystemClock(),
     url: new URL(engine.url),
-    request: { ...SETTINGS, ...settings },
+    requests: new Requests({ ...SETTINGS, ...settings }),
+    timeScale: settings.timeScale ?? 1,
     sentLate: (ms) => late.push(ms),
   });
   try {

@@ -5,14 +5,16 @@ import type { AttemptListener, AttemptRequest, Leave, Target } from '../../core/
 import type { Clock } from '../../core/time/clock.js';
 import { type AnswerReader, DocumentReader, StreamReader } from './answer.js';
 import { type Line, Lines } from './lines.js';
-import { API_PATHS, type RequestSettings, Requests } from './request.js';
+import type { Requests } from './request.js';
 
 export interface HttpTargetParts {
   /** The drill's own clock. */
   readonly clock: Clock;
   /** Without a path at its end: `/v1/…` is added. */
   readonly url: URL;
-  readonly request: RequestSettings;
+  readonly requests: Requests;
+  /** Seconds of the plan in one second of the wall clock. */
+  readonly timeScale: number;
   /** How late an attempt was handed to its socket, milliseconds of the wall clock, waits for the connection apart. */
   readonly sentLate: (ms: number) => void;
 }
@@ -22,37 +24,35 @@ const MOST_REFUSAL_BYTES = 1024 * 1024;
 
 export class HttpTarget implements Target {
   readonly #parts: HttpTargetParts;
-  readonly #requests: Requests;
   readonly #lines: Lines;
   readonly #path: string;
 
   constructor(parts: HttpTargetParts) {
     this.#parts = parts;
-    this.#requests = new Requests(parts.request);
     this.#lines = new Lines(parts.url.origin);
-    this.#path = `${parts.url.pathname.replace(/\/+$/, '')}${API_PATHS[parts.request.api]}`;
+    this.#path = `${parts.url.pathname.replace(/\/+$/, '')}${parts.requests.path}`;
   }
 
   send(request: AttemptRequest, listener: AttemptListener): Leave {
-    const { clock, request: settings, sentLate } = this.#parts;
+    const { clock, timeScale, sentLate } = this.#parts;
     const line = this.#lines.take();
     const exchange = new Exchange(listener, {
       streams: request.call.client.stream,
-      timeScale: settings.timeScale,
+      timeScale,
       over: (reusable) => (reusable ? this.#lines.giveBack(line) : this.#lines.leave(line)),
-      started: () =>
-        sentLate(Math.max(0, (clock.now() - request.dueMs) / settings.timeScale - line.connectMs)),
+      started: () => sentLate(Math.max(0, (clock.now() - request.dueMs) / timeScale - line.connectMs)),
     });
     this.#dispatch(line, request, exchange);
     return () => exchange.leave();
   }
 
   #dispatch(line: Line, request: AttemptRequest, exchange: Exchange): void {
+    const { requests } = this.#parts;
     const options: Dispatcher.DispatchOptions = {
       path: this.#path,
       method: 'POST',
-      headers: this.#requests.headers(request),
-      body: this.#requests.body(request.call),
+      headers: requests.headers(request),
+      body: requests.body(request.call),
     };
     try {
       line.client.dispatch(options, guarded(exchange));

@@ -15,6 +15,8 @@ test('a generator fell behind when 1 % of its sends or loops are too late, on th
     /50\.1 ms late or more, above 50 ms/,
   );
   assert.match(invalidBy({ sendMs: late(11), loopMs: quiet }, 20).join(), /11 ms late or more, above 10 ms/);
+  assert.deepEqual(invalidBy({ sendMs: late(90), loopMs: late(90) }, 10, 1), []);
+  assert.equal(invalidBy({ sendMs: late(101), loopMs: late(101) }, 10, 1).length, 2);
   assert.match(invalidBy({ sendMs: quiet, loopMs: late(21) }, 10).join(), /event loop was 21 ms late/);
 });
 

@@ -10,7 +10,7 @@ import { SystemClock } from '../shared/system-clock.js';
 import { executionCount } from './execution-count.js';
 import { HttpTarget } from './http-target.js';
 import { invalidBy, LagMeter } from './lag.js';
-import type { RequestSettings } from './request.js';
+import { type RequestSettings, Requests } from './request.js';
 import { Scraper } from './scrape.js';
 
 type Asked = 'model' | 'api' | 'prompts' | 'vocabulary' | 'salt' | 'plain' | 'credential' | 'timeScale';
@@ -26,6 +26,8 @@ export interface LiveSettings extends Pick<RequestSettings, Asked> {
   readonly seed: number;
   /** Ĉ, calls per second. */
   readonly capacity: number | undefined;
+  /** Seconds of the plan by which the generator may fall behind; see {@link invalidBy} for what holds without. */
+  readonly mostLagSeconds?: number | undefined;
 }
 
 /** How far a run is. */
@@ -48,6 +50,8 @@ export interface LiveEnd {
 
 /** Beyond the longest life of a client, milliseconds of the plan: what has not ended then never may. */
 const SLACK_MS = 10_000;
+/** Bodies that are built before the run, so that the first calls do not wait for it. */
+const WARM_UP_CALLS = 50;
 /** Node's longest timer. */
 const AWAKE_MS = 2 ** 31 - 1;
 
@@ -91,33 +95,33 @@ export class LiveRun {
   async run(): Promise<LiveEnd> {
     await this.#scraper.first();
     const startedAt = new Date();
-    const clock = new SystemClock(this.#settings.timeScale);
+    const requests = this.#requests(startedAt);
+    const { url, timeScale } = this.#settings;
+    const clock = new SystemClock(timeScale);
     this.#clock = clock;
-    this.#scraper.begin(clock, this.#settings.timeScale);
-    const target = this.#target(clock, startedAt);
+    this.#scraper.begin(clock, timeScale);
+    const sentLate = (ms: number): void => this.#lag.sentLate(ms);
+    const target = new HttpTarget({ clock, url, requests, timeScale, sentLate });
     const drill = this.#newDrill(clock, target);
     this.#drill = drill;
     await this.#untilOver(clock, drill);
     drill.stop();
     target.close();
     const generator = this.#lag.stop();
-    await this.#scraper.stop(clock.now());
+    await this.#scraper.stop(() => clock.now());
     return { run: this.#record(drill, generator, startedAt), planned: this.planned };
   }
 
-  #target(clock: SystemClock, startedAt: Date): HttpTarget {
-    const { url, seed, plan } = this.#settings;
-    return new HttpTarget({
-      clock,
-      url,
-      request: {
-        ...this.#settings,
-        seed,
-        run: `drill-${startedAt.getTime().toString(36)}-${randomBytes(4).toString('hex')}`,
-        priorities: plan.clients.some(({ priority }) => priority !== 0),
-      },
-      sentLate: (ms) => this.#lag.sentLate(ms),
+  /** Everything that takes time to prepare, before the run's clock begins. */
+  #requests(startedAt: Date): Requests {
+    const { plan } = this.#settings;
+    const requests = new Requests({
+      ...this.#settings,
+      run: `drill-${startedAt.getTime().toString(36)}-${randomBytes(4).toString('hex')}`,
+      priorities: plan.clients.some(({ priority }) => priority !== 0),
     });
+    for (const call of this.planned.slice(0, WARM_UP_CALLS)) requests.body(call);
+    return requests;
   }
 
   #newDrill(clock: SystemClock, target: HttpTarget): Drill {
@@ -149,7 +153,7 @@ export class LiveRun {
   }
 
   #record({ attempts, calls, settled }: Drill, generator: GeneratorLag, startedAt: Date): RunRecord {
-    const { name, url, seed, capacity, timeScale, plan, prompts } = this.#settings;
+    const { name, url, seed, capacity, timeScale, plan, prompts, mostLagSeconds } = this.#settings;
     const { samples } = this.#scraper;
     const counted = executionCount({
       rise: (counter) => this.#scraper.rise(counter),
@@ -168,7 +172,7 @@ export class LiveRun {
         seed,
         capacity: capacity ?? null,
         timeScale,
-        invalid: invalidBy(generator, timeScale),
+        invalid: invalidBy(generator, timeScale, mostLagSeconds),
         stopped: !settled,
         generator,
         executionsCountedBy: counted.countedBy,

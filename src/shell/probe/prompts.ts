@@ -56,7 +56,9 @@ export class Prompts {
   #spell({ index, promptTokens, sharedPrefixTokens }: PlannedCall): Buffer {
     const width = this.#width;
     const bytes = Buffer.allocUnsafe(promptTokens * width);
-    let at = this.#sharedPrefix(sharedPrefixTokens).copy(bytes);
+    // Two calls with one prompt would be one call to whoever goes by the body.
+    const shared = Math.min(sharedPrefixTokens, Math.max(0, promptTokens - HEAD_TOKENS));
+    let at = this.#sharedPrefix(shared).copy(bytes);
     for (let place = 0, left = index; place < HEAD_TOKENS && at < bytes.length; place += 1) {
       const digit = left % this.#alphabet.length;
       at += this.#alphabet[digit]?.copy(bytes, at) ?? width;

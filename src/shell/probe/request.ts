@@ -27,7 +27,7 @@ export interface RequestSettings {
   readonly timeScale: number;
 }
 
-export const API_PATHS: Readonly<Record<Api, string>> = {
+const API_PATHS: Readonly<Record<Api, string>> = {
   completions: '/v1/completions',
   chat: '/v1/chat/completions',
 };
@@ -40,6 +40,11 @@ export class Requests {
     const { prompts: form, seed, salt, vocabulary } = settings;
     this.#settings = settings;
     this.#prompts = new Prompts({ form, seed, salt, vocabulary });
+  }
+
+  /** Where requests go, on top of the server's own path. */
+  get path(): string {
+    return API_PATHS[this.#settings.api];
   }
 
   headers({ call, ordinal }: AttemptRequest): Record<string, string> {

@@ -71,7 +71,10 @@ export const ATTEMPT = z.object({
   sentMs: ms,
   firstByteMs: ms.optional(),
   leftMs: ms,
-  ending: z.enum(['delivered', 'timed_out', 'refused', 'broken']),
+  ending: z.enum(['delivered', 'timed_out', 'refused', 'broken', 'stopped']),
+  execution: text.optional(),
+  outcome: text.optional(),
+  reason: text.optional(),
   status: z.number().int().optional(),
 });
 

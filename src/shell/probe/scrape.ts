@@ -1,5 +1,6 @@
 /** Reads what engine and gateway say of themselves, once a second of the plan, on connections of its own. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { Sample } from '../../core/drill/record.js';
 import { type Family, readExposition } from '../../core/meter/exposition.js';
@@ -10,6 +11,8 @@ const EVERY_MS = 1_000;
 const LEAST_WALL_MS = 50;
 /** A meter that takes longer is passed over this time, milliseconds of the wall clock. */
 const PATIENCE_MS = 2_000;
+/** Looks at the end of a run, while a counter still moves. */
+const MOST_LAST_LOOKS = 20;
 const LARGEST_METER_BYTES = 8 * 1024 * 1024;
 /** Samples that are kept; a run longer than that is seen at its beginning only. */
 const MOST_SAMPLES = 500_000;
@@ -54,6 +57,7 @@ export class Scraper {
   readonly #answered = new Set<string>();
   readonly #rises = new Map<string, { last: number; rise: number }>();
   #timer: Cancel | undefined;
+  #looking: Promise<void> = Promise.resolve();
   #stopped = false;
 
   /** Each of `urls` has a `/metrics`, or has none, which is fine. */
@@ -72,16 +76,31 @@ export class Scraper {
     const look = async (): Promise<void> => {
       await this.#take(clock.now());
       // The next look waits for this one: a slow meter is asked less often, never twice at once.
-      if (!this.#stopped) this.#timer = clock.after(everyMs, () => void look());
+      if (!this.#stopped) arm();
     };
-    this.#timer = clock.after(everyMs, () => void look());
+    const arm = (): void => {
+      this.#timer = clock.after(everyMs, () => {
+        this.#looking = look();
+      });
+    };
+    arm();
   }
 
-  /** Takes the last sample and lets its connections go. */
-  async stop(atMs: number): Promise<void> {
+  /**
+   * Takes the last sample, once the counters stand still: a busy server reads its last requests after their clients
+   * have left. Lets its connections go.
+   */
+  async stop(now: () => number): Promise<void> {
     this.#stopped = true;
     this.#timer?.();
-    await this.#take(atMs);
+    await this.#looking;
+    for (let look = 0, before = ''; look < MOST_LAST_LOOKS; look += 1) {
+      if (look > 0) await sleep(LEAST_WALL_MS);
+      await this.#take(now());
+      const said = JSON.stringify([...this.#rises]);
+      if (said === before) break;
+      before = said;
+    }
     await this.#agent.destroy();
   }
 

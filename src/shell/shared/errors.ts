@@ -1,7 +1,7 @@
 /** The one table of what can go wrong in the hands of whoever starts a command, and how such an error is said. */
 
-/** Exit codes of every command. `invalid`: it ran, and what came of it proves nothing. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, invalid: 4 } as const;
+/** Exit codes of every command. `unmet`: a threshold; `invalid`: it ran, and what came of it proves nothing. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, unmet: 3, invalid: 4 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Stable names of the errors a command may end with, and the exit code of each. */
@@ -20,6 +20,8 @@ export const ERROR_EXITS = {
   input_invalid: EXIT.usage,
   /** A file that was named as output cannot be written. */
   output_unwritable: EXIT.failed,
+  /** The server that was named does not answer. */
+  target_unreachable: EXIT.failed,
   /** Something else listens on the port. */
   port_in_use: EXIT.failed,
   /** The address is not this machine's, or not allowed. */
