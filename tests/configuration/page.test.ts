@@ -1,42 +1,42 @@
-/** docs/configuration.md has every setting with its true default, and its example is a configuration. */
+/** docs/configuration.md is what the table of settings makes of it, and its examples are configurations. */
 
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileView, gatewayConfig, knownKeys } from '../../src/shell/gateway/config.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parse } from 'yaml';
+import { gatewayConfig, SETTINGS } from '../../src/shell/gateway/config.js';
 import { readSettings } from '../../src/shell/gateway/config-file.js';
-import { ROOT } from '../support/root.js';
+import { fileSchema } from '../../src/shell/shared/settings/resolve.js';
+import { leavesOf } from '../../src/shell/shared/settings/table.js';
+import { keysOn, PAGE, page } from './page.js';
 
-const page = readFileSync(join(ROOT, 'docs', 'configuration.md'), 'utf8');
+const written = readFileSync(PAGE, 'utf8');
 
-/** Every setting of the file with its default as the page writes it. */
-function defaults(): Map<string, string> {
-  const found = new Map<string, string>();
-  const visit = (at: readonly string[], value: unknown): void => {
-    const inside = at.join('.') === 'upstreams' ? [] : knownKeys(at);
-    if (inside.length === 0) {
-      const text = Array.isArray(value) ? `[${value.join(', ')}]` : String(value);
-      found.set(at.join('.'), value === undefined ? 'none' : `\`${text}\``);
-    }
-    for (const key of inside) visit([...at, key], (value as Record<string, unknown>)[key]);
-  };
-  visit([], fileView(gatewayConfig()));
-  return found;
-}
-
-test('the page lists every setting once, with its default', () => {
-  const rows = [...page.matchAll(/^\| `(?<key>[\w.]+)` \| (?<value>[^|]+) \|/gm)].map(
-    ({ groups }) => [groups?.['key'] ?? '', groups?.['value'] ?? ''] as const,
-  );
-  const sorted = (all: Iterable<readonly [string, string]>): string[] =>
-    [...all].map((each) => each.join(' ')).toSorted();
-  deepEqual(sorted(rows), sorted(defaults()));
+test('the page is not stale', () => {
+  equal(written, page(), 'write it anew with npm run docs:configuration');
 });
 
-test('the example of the page is a configuration', () => {
-  const example = /```yaml\n(?<text>[\s\S]*?)```/.exec(page)?.groups?.['text'] ?? '';
-  const config = gatewayConfig(readSettings(example, 'the example'));
-  equal(config.control.room, 256);
-  equal(config.upstreams.length, 1);
+test('it has every setting once', () => {
+  const settings = keysOn(written).filter((key) => !key.includes('[]'));
+  deepEqual(
+    settings.toSorted(),
+    leavesOf(SETTINGS)
+      .map(({ key }) => key)
+      .toSorted(),
+  );
+  ok(keysOn(written).includes('upstreams[].url'));
+});
+
+test('its examples are configurations, and the schema takes them', () => {
+  const fits = new Ajv2020({ strict: true }).compile(fileSchema(SETTINGS, 'x'));
+  const examples = [...written.matchAll(/```yaml\n(?<text>[\s\S]*?)```/g)].map(
+    ({ groups }) => groups?.['text'] ?? '',
+  );
+  ok(examples.length > 0);
+  for (const text of examples) {
+    gatewayConfig(readSettings(text, 'the example'));
+    ok(fits(parse(text)), JSON.stringify(fits.errors));
+  }
+  match(examples[0] ?? '', /room: 256/);
 });

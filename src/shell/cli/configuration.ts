@@ -1,6 +1,12 @@
 /** The configuration in force: flags over environment over file over defaults, each value with where it came from. */
 
-import { type GatewayConfig, type GatewaySettings, gatewayConfig, SETTINGS } from '../gateway/config.js';
+import {
+  type GatewayConfig,
+  type GatewaySettings,
+  gatewayConfig,
+  PREFIX,
+  SETTINGS,
+} from '../gateway/config.js';
 import { fittingLayer, readConfigText } from '../gateway/config-file.js';
 import { UserError } from '../shared/errors.js';
 import { environmentLayer } from '../shared/settings/environment.js';
@@ -8,8 +14,6 @@ import type { Origin } from '../shared/settings/reading.js';
 import { merge } from '../shared/settings/resolve.js';
 import type { Environment } from '../shared/settings/substitution.js';
 import { flagLayer, type SettingFlags } from './setting-flags.js';
-
-export const PREFIX = 'HOLDFAST_';
 
 /** Names the file, as `--config` does. */
 const FILE_VARIABLE = 'HOLDFAST_CONFIG';

@@ -160,7 +160,7 @@ describe('configuration file', () => {
       ['control: { room: 1.5 }', /control\.room must be off or a whole number from 1 to 1000000, not 1\.5/],
       ['control: { coalesce: on }', /must be off, adopt or identical, not "on"/],
       ['control: { learn_grace: "yes" }', /must be true or false, not "yes"/],
-      ['control: 5', /control must be a mapping of keys, not 5/],
+      ['control: 5', /control must be a mapping of keys such as coalesce, order, room, not 5/],
       [
         'control: { budget: { ratio: 10% } }',
         /control\.budget\.ratio must be a number from 0 to 10 \(a share: 0\.1\), not "10%"/,
@@ -181,7 +181,7 @@ describe('configuration file', () => {
       ['port:', /port must be a whole number from 0 to 65535, not nothing/],
       ['host: http://a', /host must be a host name/],
       ['log: { level: loud }', /log\.level must be trace, debug, info, warn, error, fatal or silent/],
-      ['[1, 2]', /must be a mapping of keys, not \[1,2\]/],
+      ['[1, 2]', /the file must be a mapping of keys such as .*, not \[1,2\]/],
       [`routes: [${Array(65).fill('/a').join(', ')}]`, /routes must have at most 64 entries, not 65/],
     ];
     for (const [text, expected] of cases) assert.match(complaint(text), expected, text);
@@ -243,6 +243,12 @@ describe('configuration file', () => {
     const message = complaint('upstreams: [{ url: "http://user:hunter2@engine:8000" }]');
     assert(!message.includes('hunter2') && !message.includes('user'), message);
     assert.match(message, /http:\/\/…@engine:8000/);
+    for (const text of [
+      'upstreams: http://user:hunter2@engine',
+      'upstreams: ["http://user:hunter2@engine"]',
+    ]) {
+      assert(!complaint(text).includes('hunter2'), complaint(text));
+    }
   });
 
   test('a file that cannot be read is named', () => {

@@ -7,7 +7,7 @@ import { complaintList, fileLayer } from '../shared/settings/file.js';
 import type { Layer } from '../shared/settings/reading.js';
 import { merge } from '../shared/settings/resolve.js';
 import type { Environment } from '../shared/settings/substitution.js';
-import { type GatewaySettings, SETTINGS } from './config.js';
+import { type GatewaySettings, PREFIX, SETTINGS } from './config.js';
 import { keyHint } from './config-hints.js';
 
 /** Nobody writes more by hand, and nothing that a machine writes should be read here. */
@@ -29,7 +29,7 @@ export function readConfigText(path: string): string {
  * it is not YAML or JSON at all. `env` is what its texts may refer to.
  */
 export function configLayer(text: string, source: string, env: Environment): Layer {
-  return fileLayer(SETTINGS, text, { source, env, hint: keyHint });
+  return fileLayer(SETTINGS, text, { source, env, prefix: PREFIX, hint: keyHint });
 }
 
 /** The same, with whatever does not fit said in one {@link UserError}. */

@@ -129,7 +129,14 @@ export function keyHint(at: Path, key: string): string | undefined {
   const letters = plain(key.slice(0, 128));
   const known = knownKeys(at.filter((step) => typeof step === 'string'));
   if (known.some((each) => plain(each) === letters)) return undefined;
-  return elsewhere(letters) ?? MEANT.get(letters);
+  return elsewhere(letters) ?? MEANT.get(letters) ?? withoutUnit(letters, known);
+}
+
+/** Peers say the unit in the key. */
+function withoutUnit(letters: string, known: readonly string[]): string | undefined {
+  const [, word] = /^(.+?)(?:ms|secs?|seconds?|mins?|minutes?|hours?)$/.exec(letters) ?? [];
+  const meant = known.find((each) => plain(each) === word);
+  return meant === undefined ? undefined : `did you mean ${meant}? The unit stands in its value, such as 60s`;
 }
 
 /** The same word is a setting in another place. */

@@ -1,5 +1,6 @@
 /** The kinds of values that only a gateway's settings have: hosts, headers, paths, addresses of engines. */
 
+import { isIPv6 } from 'node:net';
 import type { Kind } from '../shared/settings/kind.js';
 import { textOf } from '../shared/settings/kinds.js';
 
@@ -9,21 +10,20 @@ const short = (raw: string, form: RegExp): string | undefined =>
 
 export const host: Kind<string> = textOf(
   'a host name or an address without a port, such as 127.0.0.1 or ::1',
-  (raw) => short(raw, /^[\w.:-]+$/),
-  { pattern: String.raw`^[A-Za-z0-9_.:-]+$` },
+  (raw) => (isIPv6(raw) ? raw : short(raw, /^[\w.-]+$/)),
+  { pattern: String.raw`^[A-Za-z0-9_.:-]+$`, hint: hostHint },
 );
 
 /** Read in lower case, since the names of headers have none. */
-export const header: Kind<string> = textOf(
-  'the name of a header, such as x-tenant',
-  (raw) => short(raw, /^[!#$%&'*+.^`|~\w-]+$/)?.toLowerCase(),
-  { pattern: String.raw`^[!#$%&'*+.^${'`'}|~A-Za-z0-9_-]+$` },
-);
+export const header: Kind<string> = textOf('the name of a header, such as x-tenant', readHeader, {
+  pattern: String.raw`^[!#$%&'*+.^${'`'}|~A-Za-z0-9_-]+$`,
+  hint: headerHint,
+});
 
 export const path: Kind<string> = textOf(
   'a path that begins with a slash, without query, such as /v1/score',
   (raw) => short(raw, /^\/[^\s?#]*$/),
-  { pattern: String.raw`^/[^\s?#]*$` },
+  { pattern: String.raw`^/[^\s?#]*$`, hint: pathHint },
 );
 
 export const upstreamUrl: Kind<string> = textOf(
@@ -31,6 +31,36 @@ export const upstreamUrl: Kind<string> = textOf(
   readUpstreamUrl,
   { pattern: String.raw`^[Hh][Tt][Tt][Pp][Ss]?://(?![^/?#]*@)(?![^?#]*/v1/*$)[^\s?#]+$`, hint: urlHint },
 );
+
+/** What a prefix must not end in: the beginning of the paths that requests bring. */
+const TWICE = /(?:^|\/)v1(?:\/(?:chat\/completions|completions|responses|messages|embeddings|models))?$/;
+
+function readHeader(raw: string): string | undefined {
+  return short(raw, /^[!#$%&'*+.^`|~\w-]+$/)?.toLowerCase();
+}
+
+function headerHint(raw: unknown): string | undefined {
+  const name = typeof raw === 'string' ? raw.replace(/:.*$/, '').trim().replaceAll(' ', '-') : '';
+  const meant = readHeader(name);
+  return meant === undefined ? undefined : `did you mean ${meant}?`;
+}
+
+function hostHint(raw: unknown): string | undefined {
+  if (typeof raw !== 'string') return undefined;
+  const [, found = '', port] = /^(?:\w+:\/\/)?([\w.-]+|\[[\da-f:]+\])(?::(\d+))?\/?$/i.exec(raw) ?? [];
+  const bare = found.replaceAll(/[[\]]/g, '');
+  if (bare === '') return undefined;
+  return port === undefined
+    ? `did you mean ${bare}?`
+    : `the port has a key of its own: host: ${bare}, port: ${port}`;
+}
+
+function pathHint(raw: unknown): string | undefined {
+  if (typeof raw !== 'string') return undefined;
+  const bare = raw.replace(/^https?:\/\/[^/]*/i, '').replace(/[?#].*$/, '');
+  const meant = short(bare.startsWith('/') ? bare : `/${bare}`, /^\/[^\s?#]+$/);
+  return meant === undefined ? undefined : `did you mean ${meant}?`;
+}
 
 /** The address of an engine without its last slash; undefined when it is none that requests can follow. */
 export function readUpstreamUrl(raw: unknown): string | undefined {
@@ -41,16 +71,18 @@ export function readUpstreamUrl(raw: unknown): string | undefined {
   if (!plain || !/^https?:$/.test(parsed.protocol)) return undefined;
   // The paths of requests begin with /v1 themselves: with it here, the engine would see it twice.
   const prefix = parsed.pathname.replace(/\/+$/, '');
-  return /(?:^|\/)v1$/.test(prefix) ? undefined : parsed.origin + prefix;
+  return TWICE.test(prefix) ? undefined : parsed.origin + prefix;
 }
 
 /** What would make an address that was refused one that is taken. */
 function urlHint(raw: unknown): string | undefined {
   if (typeof raw !== 'string') return undefined;
   if (/^[\w.-]+(?::\d+)?(?:\/|$)/.test(raw) && !raw.includes('@')) {
-    const meant = readUpstreamUrl(`http://${raw.replace(/\/v1\/*$/, '')}`);
+    const meant = readUpstreamUrl(`http://${raw.replace(/\/v1(?:\/.*)?$/, '')}`);
     return meant === undefined ? undefined : `did you mean ${meant}?`;
   }
-  const shorter = readUpstreamUrl(raw.replace(/\/v1\/*$/, ''));
-  return shorter === undefined ? undefined : `clients bring the /v1 themselves: ${shorter}`;
+  const shorter = readUpstreamUrl(raw.replace(/\/v1(?:\/.*)?$/, ''));
+  return shorter === undefined || shorter === raw
+    ? undefined
+    : `clients bring the /v1 themselves: ${shorter}`;
 }

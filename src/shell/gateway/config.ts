@@ -20,6 +20,9 @@ import { header, host, path, upstreamUrl } from './config-kinds.js';
 const ANONYMOUS = ['address', 'shared', 'none'] as const;
 export type Anonymous = (typeof ANONYMOUS)[number];
 
+/** Begins the name of every setting's variable. */
+export const PREFIX = 'HOLDFAST_';
+
 const MIB = 1024 * 1024;
 const HOUR = 3_600_000;
 const BODY = { least: 1, most: 1024 * MIB, whole: true };
@@ -136,7 +139,7 @@ export const SETTINGS = {
     level: setting(choice(LOG_LEVELS), {
       default: 'info',
       changes: 'live',
-      about: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
+      about: 'how much is logged',
     }),
   },
 };

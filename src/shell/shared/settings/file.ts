@@ -1,6 +1,6 @@
 /** A file of settings, YAML or JSON: read strictly, every complaint with its line, texts taken from variables on request. */
 
-import { type Document, LineCounter, parseDocument } from 'yaml';
+import { type Document, LineCounter, parseDocument, type YAMLParseError, type YAMLWarning } from 'yaml';
 import { UserError } from '../errors.js';
 import { errorText } from '../log.js';
 import type { Path } from './kind.js';
@@ -14,11 +14,13 @@ export interface FileParts {
   /** How complaints call it. */
   readonly source: string;
   readonly env: Environment;
+  /** Of the variables that settings have of their own. */
+  readonly prefix: string;
   readonly hint?: KeyHint;
 }
 
 /** What `text` says of the settings of `group`; throws a {@link UserError} when it is not YAML or JSON at all. */
-export function fileLayer(group: object, text: string, { source, env, hint }: FileParts): Layer {
+export function fileLayer(group: object, text: string, { source, env, prefix, hint }: FileParts): Layer {
   const lines = new LineCounter();
   const document = parsed(text, source, lines);
   const raw = plainValue(document, source);
@@ -27,11 +29,15 @@ export function fileLayer(group: object, text: string, { source, env, hint }: Fi
   const variables = new Map<string, readonly string[]>();
   const told = new Set<string>();
   const complaints = new Complaints({
-    place: (at) => `${lined(lineOf(at))}${at.join('.')}`,
+    place: (at) => (at.length === 0 ? 'the file' : `${lined(lineOf(at))}${at.join('.')}`),
     told: (at) => told.has(at.join('.')),
-    stands: (at) => {
+    stands: (at, wants) => {
       const names = variables.get(at.join('.'));
-      return names === undefined ? undefined : `what ${names.map((name) => `$${name}`).join(' and ')} holds`;
+      if (names === undefined) return undefined;
+      const holds = `what ${names.map((name) => `$${name}`).join(' and ')} holds`;
+      const typed = /\b(?:number|true or false)\b/.test(wants);
+      const own = `${prefix}${at.join('_').toUpperCase()}`;
+      return typed ? `a text, as ${holds} is: set the variable ${own} instead` : holds;
     },
     ...(hint === undefined ? {} : { hint }),
   });
@@ -72,9 +78,24 @@ function parsed(text: string, source: string, lineCounter: LineCounter): Documen
   const broken = [...document.errors, ...document.warnings];
   if (broken.length === 0) return document;
   const complaints = broken.map(
-    ({ message, pos }) => `line ${lineCounter.linePos(pos[0]).line}: ${message.trim()}`,
+    (error) => `line ${lineCounter.linePos(error.pos[0]).line}: ${syntaxText(error, text)}`,
   );
   throw new UserError('config_syntax', complaintList(`${source} is not plain YAML or JSON`, complaints));
+}
+
+/** The form of a file explained to somebody who did not write a parser; other codes have words that will do. */
+const SYNTAX: Readonly<Record<string, (word: string) => string>> = {
+  DUPLICATE_KEY: (word) => `${word} stands in the same mapping twice: put both together, or remove one`,
+  TAB_AS_INDENT: () => 'a tab indents this line: YAML takes spaces',
+  MULTIPLE_DOCS: () => 'a second document begins here: a file holds one',
+  MULTILINE_IMPLICIT_KEY: () => 'a key without its colon, here or on the line before',
+  TAG_RESOLVE_FAILED: (word) => `${word} means nothing here: a text may come from a variable, as $NAME`,
+};
+
+function syntaxText({ code, message, pos }: YAMLParseError | YAMLWarning, text: string): string {
+  if (/^Missing closing .*quote/.test(message)) return 'a quote was opened before and is not closed';
+  const [word = ''] = /^[^\s:,{}[\]]{1,64}/.exec(text.slice(pos[0])) ?? [];
+  return SYNTAX[code]?.(word) ?? message.trim();
 }
 
 function plainValue(document: Document, source: string): unknown {

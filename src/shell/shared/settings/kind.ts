@@ -6,6 +6,11 @@ import { shown, within } from '../options.js';
 export type Path = readonly (string | number)[];
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+/** What a setting is called in the file: words joined by underscores, durations and sizes as they are. */
+export function fileKey(name: string): string {
+  return name.replace(/Ms$/, '').replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 /** Bounds of a number, both ends included. */
 export interface Range {
   readonly least: number;
@@ -25,6 +30,8 @@ export interface Reader {
 export interface Kind<T> {
   /** What a value may be, with its bounds: completes "must be". */
   readonly takes: string;
+  /** Of lists of mappings: the settings of each. */
+  readonly entries?: object;
   /** JSON Schema of what stands in the file. */
   readonly schema: JsonSchema;
   /** The value, or undefined and a complaint. */

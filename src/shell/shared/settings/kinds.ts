@@ -2,7 +2,8 @@
 
 import { listed } from '../options.js';
 import { DURATION_FORM, durationText, readDuration, readSize, SIZE_FORM, sizeText } from '../units.js';
-import { type Form, type Kind, kind, type Range, textSchema } from './kind.js';
+import { type Form, fileKey, type Kind, kind, type Range, textSchema } from './kind.js';
+import { meantDuration, meantList, meantNumber, meantOff, meantSize, meantWord } from './meant.js';
 
 const DURATION_PATTERN = String.raw`^\d{1,12}(\.\d{1,6})?(ms|s|m|h)$`;
 const SIZE_PATTERN = String.raw`^\d{1,12}(\.\d{1,6})?(B|KiB|MiB|GiB)$`;
@@ -20,7 +21,7 @@ export function number(range: Range): Kind<number> {
     range,
     parse: (raw) => (typeof raw === 'number' && !Number.isNaN(raw) ? raw : undefined),
     fromText: numberFromText,
-    hint: percentHint,
+    hint: meantNumber,
   });
 }
 
@@ -33,11 +34,6 @@ function numberText({ least, most, whole = false }: Range): string {
 function numberSchema({ least, most, whole = false }: Range): Record<string, unknown> {
   const low = least === Number.MIN_VALUE ? { exclusiveMinimum: 0 } : { minimum: least };
   return { type: whole ? 'integer' : 'number', ...low, maximum: most };
-}
-
-function percentHint(raw: unknown): string | undefined {
-  const [, percent] = (typeof raw === 'string' ? /^(\d+(?:\.\d+)?)\s*%$/.exec(raw) : undefined) ?? [];
-  return percent === undefined ? undefined : `a share: ${Number(percent) / 100}`;
 }
 
 export const boolean: Kind<boolean> = kind<boolean>({
@@ -54,7 +50,7 @@ export function choice<T extends string>(words: readonly T[]): Kind<T> {
     schema: textSchema({ enum: words }),
     parse: (raw) => words.find((word) => word === raw),
     fromText: (text) => text.toLowerCase(),
-    hint: (raw) => (words.includes('off' as T) ? offHint(raw) : undefined),
+    hint: (raw) => meantWord(raw, words),
   });
 }
 
@@ -72,11 +68,7 @@ export function durationOr<W extends string>(words: readonly W[], range: Range):
     parse: (raw) => words.find((word) => word === raw) ?? readDuration(raw),
     write: (value) => (typeof value === 'number' ? durationText(value) : value),
     fromText: (text) => wordIn(words, text) ?? text,
-    hint: (raw) => {
-      const bare = bareNumber(raw);
-      if (bare !== undefined) return `with its unit: ${bare}s, or ${bare}ms`;
-      return words.includes('off' as W) ? offHint(raw) : undefined;
-    },
+    hint: (raw) => meantDuration(raw, words),
   });
 }
 
@@ -106,18 +98,8 @@ export function size(range: Range): Kind<number> {
     range: { ...range, whole: true },
     parse: readSize,
     write: sizeText,
-    hint: (raw) => {
-      if (typeof raw === 'string' && /^\d+(\.\d+)?\s*[kmg]b?$/i.test(raw))
-        return 'KiB, MiB and GiB, without a space';
-      const bare = bareNumber(raw);
-      return bare === undefined ? undefined : `with its unit: ${bare}B, or ${bare}MiB`;
-    },
+    hint: meantSize,
   });
-}
-
-function bareNumber(raw: unknown): string | undefined {
-  const text = typeof raw === 'number' ? String(raw) : raw;
-  return typeof text === 'string' && /^\d{1,12}(\.\d{1,6})?$/.test(text) ? text : undefined;
 }
 
 /** A whole number within `range`, or `word`. */
@@ -129,13 +111,8 @@ export function countOr<W extends string>(word: W, range: Range): Kind<number | 
     parse: (raw) =>
       raw === word ? word : typeof raw === 'number' && Number.isInteger(raw) ? raw : undefined,
     fromText: (text) => wordIn([word], text) ?? numberFromText(text),
-    hint: (raw) => (word === 'off' ? offHint(raw) : undefined),
+    hint: (raw) => (word === 'off' ? meantOff(raw) : undefined) ?? meantNumber(raw),
   });
-}
-
-/** Tools that read YAML 1.1 take a bare `off` for false, and write that. */
-function offHint(raw: unknown): string | undefined {
-  return raw === false ? 'in quotes, "off", where another tool made it false' : undefined;
 }
 
 /** A word that flags and variables may write in capitals. */
@@ -167,10 +144,13 @@ export function textOf(
 export function list<T>(of: Kind<T>, what: string): Kind<readonly T[]> {
   return {
     takes: `a list of ${what}, at most ${MOST_LISTED}`,
+    ...(of.entries === undefined ? {} : { entries: of.entries }),
     schema: { type: 'array', items: of.schema, maxItems: MOST_LISTED },
     read(raw, at, reader) {
       if (!Array.isArray(raw)) {
-        reader.refuse(at, `a list of ${what}, such as [a, b]`, raw);
+        const [key] = Object.keys(of.entries ?? {});
+        const sample = key === undefined ? '[a, b]' : `[{ ${fileKey(key)}: … }]`;
+        reader.refuse(at, `a list of ${what}, such as ${sample}`, raw, meantList(raw, key));
         return undefined;
       }
       if (raw.length > MOST_LISTED) {

@@ -1,8 +1,8 @@
 /** Reads one source of settings against their table, and keeps every complaint and where each value came from. */
 
 import { nearest, shown } from '../options.js';
-import type { Path, Reader } from './kind.js';
-import { fileKey, type Group, isMapping, type Leaf, leavesOf, readValue, Setting } from './table.js';
+import { fileKey, type Path, type Reader } from './kind.js';
+import { type Group, isMapping, type Leaf, leavesOf, readValue, Setting } from './table.js';
 
 /** Where a value in force came from. */
 export type Origin =
@@ -37,7 +37,7 @@ export interface SourceParts {
   /** How a complaint names the place it is about. */
   readonly place: (at: Path) => string;
   /** How it calls a value that must not be repeated; undefined: as it is. */
-  readonly stands?: (at: Path) => string | undefined;
+  readonly stands?: (at: Path, wants: string) => string | undefined;
   /** Places that have their complaint already. */
   readonly told?: (at: Path) => boolean;
   readonly hint?: KeyHint;
@@ -45,6 +45,7 @@ export interface SourceParts {
 
 export class Complaints implements Reader {
   readonly all: string[] = [];
+  readonly #listed = new Set<string>();
   readonly #parts: SourceParts;
 
   constructor(parts: SourceParts) {
@@ -57,22 +58,29 @@ export class Complaints implements Reader {
 
   refuse(at: Path, wants: string, raw: unknown, hint?: string): void {
     if (this.#parts.told?.(at) === true) return;
-    const stands = this.#parts.stands?.(at);
-    const more = hint === undefined || stands !== undefined ? '' : ` (${hint})`;
+    const stands = this.#parts.stands?.(at, wants);
+    const more = hint === undefined || stands !== undefined ? '' : ` (${uncredited(hint)})`;
     this.complain(at, `must be ${wants}${more}, not ${stands ?? shown(raw)}`);
   }
 
   unknown(at: Path, key: string, known: readonly string[]): void {
     const hint = this.#parts.hint?.(at, key) ?? nearestHint(key, known);
-    this.complain([...at, key.slice(0, LONGEST_KEY)], `is not a setting; ${hint}`);
+    const place = at.join('.');
+    // What there is to choose from is said once a place.
+    const more = hint ?? (this.#listed.has(place) ? '' : `known here: ${known.join(', ')}`);
+    if (hint === undefined) this.#listed.add(place);
+    this.complain([...at, key.slice(0, LONGEST_KEY)], `is not a setting${more === '' ? '' : `; ${more}`}`);
   }
 }
 
+/** An address without its credentials. */
+const uncredited = (text: string): string => text.replaceAll(/\/\/[^/@\s"]*@/g, '//…@');
+
 const LONGEST_KEY = 64;
 
-function nearestHint(key: string, known: readonly string[]): string {
+function nearestHint(key: string, known: readonly string[]): string | undefined {
   const near = nearest(key, known);
-  return near === undefined ? `known here: ${known.join(', ')}` : `did you mean ${near}?`;
+  return near === undefined ? undefined : `did you mean ${near}?`;
 }
 
 /** Reads a mapping of the file's shape; `found` hears of each setting that fits. */
@@ -84,8 +92,12 @@ export function readMapping(
 ): void {
   const leaves = new Map(leavesOf(group).map((leaf) => [leaf.key, leaf]));
   const visit = (part: Group, value: unknown, at: readonly string[]): void => {
-    if (!isMapping(value)) return reader.refuse(at, 'a mapping of keys', value);
     const inside = new Map(Object.entries(part).map(([name, each]) => [fileKey(name), each]));
+    if (!isMapping(value)) {
+      const few = [...inside.keys()].slice(0, 3).join(', ');
+      const hint = value === null ? 'remove it, or indent what belongs below it' : undefined;
+      return reader.refuse(at, `a mapping of keys such as ${few}`, value, hint);
+    }
     for (const [key, below] of Object.entries(value)) {
       const each = inside.get(key);
       const here = [...at, key];

@@ -58,7 +58,7 @@ const TABLE = {
 type Settings = Given<typeof TABLE>;
 
 const file = (yaml: string, env: Record<string, string> = {}): ReturnType<typeof fileLayer> =>
-  fileLayer(TABLE, yaml, { source: 'f.yaml', env });
+  fileLayer(TABLE, yaml, { source: 'f.yaml', env, prefix: 'P_' });
 const environment = (env: Record<string, string>): ReturnType<typeof environmentLayer> =>
   environmentLayer(TABLE, { prefix: 'P_', env, others: { NAME: 'name' }, apart: new Set(['P_TEST']) });
 
@@ -248,7 +248,7 @@ test('an entry of a list is read strictly', () => {
   assert.deepEqual(file('engines:\n  - weight: 2\n  - { url: u, wieght: 3 }\n  - text').complaints, [
     'line 2: engines.0 must have a url: a text',
     'line 3: engines.1.wieght is not a setting; did you mean weight?',
-    'line 4: engines.2 must be a mapping such as { url: … }, not "text"',
+    'line 4: engines.2 must be a mapping such as { url: … } (did you mean { url: text }?), not "text"',
   ]);
 });
 

@@ -1,6 +1,6 @@
 /** Settings as a table: each named once, with its kind, default, meaning, and whether it may change while running. */
 
-import type { JsonSchema, Kind, Path, Reader } from './kind.js';
+import { fileKey, type JsonSchema, type Kind, type Path, type Reader } from './kind.js';
 
 export interface About<T> {
   readonly default: T;
@@ -84,11 +84,6 @@ export type TableOf<T> = {
     : TableOf<Exclude<T[K], undefined>>;
 };
 
-/** What a setting is called in the file: words joined by underscores, durations and sizes as they are. */
-export function fileKey(name: string): string {
-  return name.replace(/Ms$/, '').replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
 /** One setting with its place. */
 export interface Leaf {
   /** In the settings' own names, and in the file's. */
@@ -168,6 +163,7 @@ export function entry<G extends object>(group: G, main: keyof G & string, articl
   const known = leaves.map(({ key }) => key);
   return {
     takes: `${article} of ${known.join(', ')}`,
+    entries: group,
     schema: groupSchema(group),
     read: (raw, at, reader) => readEntry(leaves, known, raw, at, reader) as Values<G> | undefined,
     write: (value) => viewOf(group, value),
@@ -184,7 +180,8 @@ function readEntry(
   reader: Reader,
 ): unknown {
   if (!isMapping(raw)) {
-    reader.refuse(at, `a mapping such as { ${known[0]}: … }`, raw);
+    const meant = typeof raw === 'string' ? `did you mean { ${known[0]}: ${raw.slice(0, 60)} }?` : undefined;
+    reader.refuse(at, `a mapping such as { ${known[0]}: … }`, raw, meant);
     return undefined;
   }
   const values: Record<string, unknown> = {};
