@@ -133,3 +133,25 @@ test('the list names every arm and variant', async () => {
     assert.ok(stdout.split('\n').includes(name), name);
   }
 });
+
+test('a run that does not meet a threshold ends the trial with exit code 3, all met with 0', async () => {
+  await withPlan(async (plan) => {
+    const args = ['--scenario', 'coalesce', '--plan', plan, '--seeds', '2'];
+    const met = await trial(...args, '--expect', 'total.executions_per_call <= 1');
+    assert.equal(met.code, 0, met.stdout);
+    assert.match(met.stdout, /^met +seed 2: total\.executions_per_call <= 1 +is 1$/m);
+    const unmet = await trial(...args, '--expect', 'hold.calls < 1', '--json');
+    assert.equal(unmet.code, 3);
+    const { thresholds } = JSON.parse(unmet.stdout) as { thresholds: { seed: number; met: boolean }[] };
+    assert.deepEqual(
+      thresholds.map(({ seed, met: is }) => [seed, is]),
+      [
+        [1, false],
+        [2, false],
+      ],
+    );
+    const wrong = await trial(...args, '--expect', 'hld.calls < 1');
+    assert.deepEqual([wrong.code, wrong.stdout], [2, '']);
+    assert.match(wrong.stderr, /--expect .*character 1: there is no hld/);
+  });
+});

@@ -1,6 +1,6 @@
 /** From a scenario's name and a seed to a run's settings, and from the run to what is told of it. */
 
-import { outcomes, type StageOutcome } from '../drill/outcome.js';
+import { outcomes, type StageOutcome, totalOutcome } from '../drill/outcome.js';
 import { type Plan, PUBLISHED_PLAN } from '../drill/plan.js';
 import { backlogRecovery, onTimeRecovery, overloadOf } from '../drill/recovery.js';
 import { profile } from '../engine/profiles.js';
@@ -64,6 +64,8 @@ export interface RunSummary {
   readonly scenario: string;
   readonly seed: number;
   readonly stages: readonly StageOutcome[];
+  /** All stages in one. */
+  readonly total: StageOutcome;
   /** Seconds after the overload, by both definitions; null: not before the last stage ended. */
   readonly recovery: { readonly backlogSeconds: number | null; readonly onTimeSeconds: number | null };
   /** The published figures; their windows are the published plan's, so any other plan has none. */
@@ -77,6 +79,7 @@ export function summaryOf(scenario: string, run: TrialRecord): RunSummary {
     scenario,
     seed: run.seed,
     stages: outcomes(run),
+    total: totalOutcome(run),
     recovery: {
       backlogSeconds: orNull(backlogRecovery(backlogOf(run), overload)),
       onTimeSeconds: orNull(onTimeRecovery(run.calls, overload, deadline)),

@@ -2,7 +2,6 @@
 
 import type { StageOutcome } from '../../core/drill/outcome.js';
 import type { GeneratorLag, RunHead } from '../../core/drill/run.js';
-import type { Verdict } from '../../core/drill/threshold.js';
 import { columns } from './trial-text.js';
 
 const HEAD = [
@@ -41,17 +40,6 @@ export function drillText(head: RunHead): string {
     ...head.invalid.map((reason) => `INVALID: ${reason}`),
   ];
   return `${lines.join('\n')}\n`;
-}
-
-/** One line a threshold; empty without any. */
-export function verdictLines(verdicts: readonly Verdict[]): string {
-  if (verdicts.length === 0) return '';
-  const rows = verdicts.map(({ text, value, unit, met }) => [
-    met ? 'met' : 'NOT MET',
-    text,
-    value === null ? 'could not be told' : `is ${Number(value.toFixed(4))}${unit}`,
-  ]);
-  return `\n${columns(rows, 3)}`;
 }
 
 function rowOf(outcome: StageOutcome): readonly string[] {

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { RunHead } from '../../core/drill/run.js';
-import { judge, readThreshold, type Threshold, ThresholdError } from '../../core/drill/threshold.js';
+import { judge } from '../../core/drill/threshold.js';
 import { type LiveEnd, LiveRun, type LiveSettings } from '../probe/live-run.js';
 import { folderName, writeRunFolder } from '../probe/run-folder.js';
 import { EXIT, type ExitCode, UserError } from '../shared/errors.js';
@@ -10,9 +10,10 @@ import type { Command, World } from './command.js';
 import { DRILL_FLAGS } from './drill-flags.js';
 import { liveProgress } from './drill-progress.js';
 import { liveSettings } from './drill-settings.js';
-import { drillText, verdictLines } from './drill-text.js';
+import { drillText } from './drill-text.js';
 import { readFlags } from './flags.js';
 import { writePage } from './report-file.js';
+import { thresholdsOf, verdictLines } from './thresholds.js';
 
 export const DRILL: Command = {
   name: 'drill',
@@ -59,20 +60,6 @@ Example:
     );
   },
 };
-
-/** Reads all; a {@link UserError} says which one cannot be read, where and why. */
-export function thresholdsOf(texts: readonly string[], stages: readonly string[]): readonly Threshold[] {
-  return texts.map((text) => {
-    try {
-      return readThreshold(text, stages);
-    } catch (cause) {
-      if (cause instanceof ThresholdError) {
-        throw new UserError('bad_usage', `--expect ${cause.message}`, { cause });
-      }
-      throw cause;
-    }
-  });
-}
 
 /** Undefined when a second signal ended the run at once. */
 async function drilled(settings: LiveSettings, world: World): Promise<LiveEnd | undefined> {

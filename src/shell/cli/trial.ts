@@ -1,6 +1,7 @@
 /** `holdfast trial`: clients, control and engine on one virtual clock; half an hour of overload in a second. */
 
 import { controlOptions } from '../../core/control/options.js';
+import { judge, type Threshold } from '../../core/drill/threshold.js';
 import { engineOptions } from '../../core/engine/options.js';
 import { svgFile } from '../../core/report/picture.js';
 import { sweepPage, sweepPicture } from '../../core/report/sweep-chart.js';
@@ -18,6 +19,7 @@ import { type Flags, type Given, readFlags } from './flags.js';
 import { positive, wholeNumber } from './numbers.js';
 import { progress } from './progress.js';
 import { checkPage, checkReportPath, writePage, writeReport } from './report-file.js';
+import { thresholdsOf, verdictLines } from './thresholds.js';
 import { checkLengths, planAsked, TRACE_FLAGS, traceNote } from './trace-flags.js';
 import { keptCapacity } from './trial-capacity.js';
 import { changesOf } from './trial-changes.js';
@@ -48,6 +50,7 @@ const FLAGS = {
     help: 'write a page of pictures: of one run, of several side by side, of a sweep',
   },
   svg: { value: 'FILE.svg', help: 'with --sweep: write its picture alone' },
+  expect: { value: 'EXPR', many: true, help: "a threshold for each run, such as 'hold.delivered > 99%'" },
   json: { help: 'print JSON instead of tables' },
   ...HELP_FLAG,
 } as const satisfies Flags;
@@ -63,12 +66,14 @@ export const TRIAL: Command = {
   usage: 'holdfast trial [--scenario NAME | --published | --sweep] [--seeds N] [flag]...',
   flags: FLAGS,
   notes: `Results go to stdout, the same bytes for the same flags; progress goes to stderr. Ends with 0 when all
-runs were played, with 2 when a flag, plan or option does not fit.
+runs were played and met every threshold (docs/drill.md has their form), with 2 when a flag, plan, option or
+threshold does not fit, with 3 when a run did not meet a threshold.
 
 Example:
   holdfast trial --scenario 'retries=on cancel=on' --compare coalesce --seeds 5
   holdfast trial --scenario 'retries=on cancel=on' --compare holdfast --seeds 1 --report overload.html
   holdfast trial --scenario 'budget pulse=1.5' --record runs
+  holdfast trial --expect 'total.delivered >= 100%' --expect 'total.executions_per_call <= 1.05'
   holdfast trial --published
 `,
   run: async (args, world): Promise<ExitCode> => {
@@ -91,6 +96,7 @@ interface Asked {
   readonly recordIn: string | undefined;
   readonly report: string | undefined;
   readonly svg: string | undefined;
+  readonly thresholds: readonly Threshold[];
   readonly json: boolean;
 }
 
@@ -121,6 +127,11 @@ function askedOf(given: Given<typeof FLAGS>, world: World): Asked {
   const capacity = stated ?? keptCapacity(name, asked, given.store?.[0], world);
   const changes = { ...asked, capacity };
   const seeds = Array.from({ length: count }, (_, at) => at + 1);
+  const [mode] = modes;
+  if (mode !== undefined && given.expect !== undefined) {
+    throw new UserError('bad_usage', `trial takes --expect without --${mode}`);
+  }
+  const stages = settingsOf(name, 1, changes).plan.stages.map((stage) => stage.name);
   return {
     scenario: name,
     seeds,
@@ -128,6 +139,7 @@ function askedOf(given: Given<typeof FLAGS>, world: World): Asked {
     recordIn: given.record?.[0],
     report,
     svg,
+    thresholds: thresholdsOf(given.expect ?? [], stages),
     json: given.json !== undefined,
   };
 }
@@ -186,8 +198,18 @@ function tasksOf(name: string, { seeds, changes, recordIn }: Asked): TrialTask[]
 
 async function scenario(asked: Asked, world: World): Promise<ExitCode> {
   const runs = await play(tasksOf(asked.scenario, asked), world, asked.report);
-  world.out(asked.json ? json({ runs }) : scenarioText(asked.scenario, runs));
-  return EXIT.ok;
+  const { thresholds } = asked;
+  const verdicts = runs.flatMap((run) =>
+    thresholds.map((threshold) =>
+      Object.assign({ seed: run.seed }, judge(threshold, { ...run, generator: null })),
+    ),
+  );
+  const judged = thresholds.length === 0 ? {} : { thresholds: verdicts };
+  const lines = verdictLines(
+    verdicts.map(({ seed, ...verdict }) => ({ ...verdict, text: `seed ${seed}: ${verdict.text}` })),
+  );
+  world.out(asked.json ? json({ runs, ...judged }) : `${scenarioText(asked.scenario, runs)}${lines}`);
+  return verdicts.every(({ met }) => met) ? EXIT.ok : EXIT.unmet;
 }
 
 async function compare(asked: Asked, other: string, world: World): Promise<ExitCode> {
