@@ -120,7 +120,9 @@ function attemptsIn(directory: string): readonly AttemptRecord[] {
 test('an overload straight at the engine: retries happen, every attempt is an execution, all is counted and kept', async (t) => {
   const engine = await twin(t, { maxNumSeqs: 16 });
   const directory = folder(t);
-  const ended = await drill(t, engine.url, ...OVERLOAD, '--json', '--record', directory, '--seed', '3');
+  const page = join(directory, 'page.html');
+  const files = ['--record', directory, '--report', page];
+  const ended = await drill(t, engine.url, ...OVERLOAD, '--json', ...files, '--seed', '3');
   const head = told(ended);
   assert.equal(ended.code, 0, ended.stderr);
   assertBalanced(head);
@@ -136,6 +138,7 @@ test('an overload straight at the engine: retries happen, every attempt is an ex
   assert.equal(lines(join(at, 'trace.jsonl')).length, attempts.length);
   assert.equal((JSON.parse(readFileSync(join(at, 'run.json'), 'utf8')) as RunHead).format, head.format);
   assert.match(readFileSync(join(at, 'report.html'), 'utf8'), /<svg/);
+  assert.equal(readFileSync(page, 'utf8'), readFileSync(join(at, 'report.html'), 'utf8'));
   assert.match(readFileSync(join(at, 'series.csv'), 'utf8'), /^atMs,running,waiting,kvCacheUsage,/);
   for (const { ending, execution, sentMs, plannedMs, leftMs } of attempts) {
     assert.ok(sentMs >= plannedMs - 1e-6 && leftMs >= sentMs);

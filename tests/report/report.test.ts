@@ -239,3 +239,15 @@ test('a plan of one stage, a silent run and a single call have their pages too',
     assert.ok(!/NaN|Infinity|undefined/.test(page), plan.name);
   }
 });
+
+test('a plan of a thousand stages has a page of bounded size that says what it leaves to the table', () => {
+  const stages = Array.from({ length: 1_000 }, (_, at) => ({
+    name: `stage ${at}`,
+    rate: { perSecond: 0.5 },
+    seconds: 2,
+  }));
+  const page = reportPage(trialRecord('holdfast', 1, { ...SMALL_PLAN, name: 'many', stages }));
+  assert.deepEqual(readMarkup(page).problems, []);
+  assert.ok(page.length < 1_000_000, String(page.length));
+  assert.match(page, /961 further rows are in the table only/);
+});

@@ -1,7 +1,7 @@
 /** Attempts per call: how many requests the calls of each stage became. */
 
 import type { RunRecord } from '../drill/run.js';
-import { barsOf } from './bars.js';
+import { barsOf, leftOutNotes } from './bars.js';
 import type { Picture, Table } from './picture.js';
 import { aftermathStage } from './stages.js';
 import type { Ink } from './style.js';
@@ -46,15 +46,21 @@ export function attemptsByStage({ head, calls, attempts }: RunRecord): readonly 
         ends.findIndex((end) => plannedMs < end),
       );
   }
-  return head.plan.stages.map(({ name }, stage) => {
-    const its = [...made].filter(([call]) => stageOf.get(call) === stage).map(([, count]) => count);
-    const classes = CLASSES.map(() => 0);
-    for (const count of its) {
-      const at = CLASSES.findIndex(({ most }) => count <= most);
-      classes[at] = (classes[at] ?? 0) + 1;
-    }
-    return { stage: name, calls: its.length, attempts: its.reduce((sum, count) => sum + count, 0), classes };
-  });
+  const stages = head.plan.stages.map(({ name }) => ({
+    stage: name,
+    calls: 0,
+    attempts: 0,
+    classes: CLASSES.map(() => 0),
+  }));
+  for (const [call, count] of made) {
+    const its = stages[stageOf.get(call) ?? -1];
+    if (its === undefined) continue;
+    its.calls += 1;
+    its.attempts += count;
+    const at = CLASSES.findIndex(({ most }) => count <= most);
+    its.classes[at] = (its.classes[at] ?? 0) + 1;
+  }
+  return stages;
 }
 
 function stageEnds({ stages }: RunRecord['head']['plan']): readonly number[] {
@@ -96,7 +102,7 @@ export function attemptsPicture(record: RunRecord): Picture {
     width: WIDTH,
     height,
     drawing,
-    notes: [],
+    notes: leftOutNotes(stages.length),
     table: tableOf(record, stages),
   };
 }

@@ -31,14 +31,23 @@ export interface BarsParts {
   readonly endWidth: number;
 }
 
+/** Rows that a chart shows. */
+const MOST_BARS = 40;
 const BAR = 24;
 const PITCH = 42;
 const TICKS = [0, 0.25, 0.5, 0.75, 1] as const;
 /** A part must be this wide to have its share written in. */
 const LABEL_WIDTH = 38;
 
+/** A note where a chart has more rows than it can show; its table has them all. */
+export function leftOutNotes(bars: number): readonly string[] {
+  const more = bars - MOST_BARS;
+  return more > 0 ? [`${more} further rows are in the table only.`] : [];
+}
+
 export function barsOf(parts: BarsParts): { readonly height: number; readonly drawing: readonly Markup[] } {
-  const { width, bars, unit } = parts;
+  const { width, unit } = parts;
+  const bars = parts.bars.slice(0, MOST_BARS);
   const left = parts.nameWidth;
   const right = width - 14 - parts.endWidth;
   const legend = legendOf(legendEntries(parts), 4, 2, width - 8);

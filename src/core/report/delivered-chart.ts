@@ -1,7 +1,7 @@
 /** Delivered share: what became of all calls planned in each stage. */
 
 import type { RunRecord } from '../drill/run.js';
-import { barsOf } from './bars.js';
+import { barsOf, leftOutNotes } from './bars.js';
 import { FATE_NAMES, FATE_WORDS, FATES } from './fates.js';
 import type { Picture, Table } from './picture.js';
 import { aftermathStage } from './stages.js';
@@ -33,7 +33,10 @@ export function deliveredPicture({ head }: RunRecord): Picture {
     width: WIDTH,
     height,
     drawing,
-    notes: ['Median, p90 and p99: from a call’s planned moment to its whole answer, of delivered calls.'],
+    notes: [
+      'Median, p90 and p99: from a call’s planned moment to its whole answer, of delivered calls.',
+      ...leftOutNotes(all.length),
+    ],
     table: tableOf(all),
   };
 }

@@ -33,6 +33,7 @@ export const DRILL_FLAGS = {
   },
   expect: { value: 'EXPR', many: true, help: "a threshold, such as 'hold.delivered > 99%'" },
   record: { value: 'DIR', help: 'write the run whole: record, calls, attempts, trace, time series' },
+  report: { value: 'FILE.html', help: 'write a page of pictures of the run' },
   store: { value: 'FILE', help: 'where holdfast calibrate keeps capacities ($XDG_STATE_HOME/holdfast)' },
   json: { help: 'print JSON instead of a table' },
   ...HELP_FLAG,

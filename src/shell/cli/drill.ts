@@ -12,7 +12,7 @@ import { liveProgress } from './drill-progress.js';
 import { liveSettings } from './drill-settings.js';
 import { drillText } from './drill-text.js';
 import { readFlags } from './flags.js';
-import { writePage } from './report-file.js';
+import { checkReportPath, writePage } from './report-file.js';
 import { thresholdsOf, verdictLines } from './thresholds.js';
 
 export const DRILL: Command = {
@@ -38,6 +38,8 @@ Example:
     if (url === undefined || more.length > 0) {
       throw new UserError('bad_usage', 'drill takes one URL, such as http://127.0.0.1:8000');
     }
+    const page = given.report?.[0];
+    if (page !== undefined) checkReportPath(page);
     const settings = await liveSettings(url, given, world);
     const stages = settings.plan.stages.map(({ name }) => name);
     const thresholds = thresholdsOf(given.expect ?? [], stages);
@@ -50,6 +52,7 @@ Example:
       writeRunFolder(folder, end.run, end.planned);
       writePage(join(folder, 'report.html'), [end.run], world);
     }
+    if (page !== undefined) writePage(page, [end.run], world);
     const verdicts = thresholds.map((threshold) => judge(threshold, head));
     if (given.json !== undefined)
       world.out(`${JSON.stringify({ ...head, thresholds: verdicts }, null, 2)}\n`);
