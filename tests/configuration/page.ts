@@ -24,6 +24,11 @@ const SERVER = 'The server';
 const SECTIONS: readonly Section[] = [
   { title: SERVER, keys: [] },
   {
+    title: 'Clients',
+    text: 'What clients may send and hold open.',
+    keys: ['inbound', 'request_bytes', 'reader_bytes'],
+  },
+  {
     title: 'Who is who',
     keys: [
       'anonymous',

@@ -25,7 +25,7 @@ export class FakeEngine {
 
   private constructor(script: Script) {
     this.script = script;
-    this.#server = createServer((request, response) => {
+    this.#server = createServer({ maxHeaderSize: 65_536 }, (request, response) => {
       request.socket.setMaxListeners(0);
       if (this.onRequest !== undefined) {
         this.onRequest({ request, response });
@@ -44,6 +44,7 @@ export class FakeEngine {
         this.script(call);
       });
     });
+    this.#server.maxHeadersCount = 0;
   }
 
   static async start(script: Script = () => {}): Promise<FakeEngine> {

@@ -56,13 +56,19 @@ export class RawClient {
     this.socket.on('close', ended);
   }
 
-  /** Connects and sends a request. */
-  static async ask(port: number, request?: RawRequest): Promise<RawClient> {
+  /** Connects. */
+  static async open(port: number): Promise<RawClient> {
     const client = new RawClient(port);
     await within(
       'a connection',
       new Promise((resolve) => client.socket.once('connect', () => resolve(undefined))),
     );
+    return client;
+  }
+
+  /** Connects and sends a request. */
+  static async ask(port: number, request?: RawRequest): Promise<RawClient> {
+    const client = await RawClient.open(port);
     client.send(requestText(request));
     return client;
   }

@@ -26,6 +26,8 @@ export const ATTEMPT_ENDINGS = [
   'drained',
   'rejected_too_large',
   'rejected_malformed',
+  'rejected_bodies_full',
+  'rejected_too_slow',
 ] as const;
 export type AttemptEnding = (typeof ATTEMPT_ENDINGS)[number];
 

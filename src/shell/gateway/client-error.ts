@@ -3,22 +3,53 @@
 import type { Socket } from 'node:net';
 import { errorBody } from './error-body.js';
 
-/** Answers on the bare connection, since there is no request to answer. */
-export function answerClientError(error: Error, socket: Socket): void {
+interface Words {
+  readonly status: number;
+  readonly phrase: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+const TOO_LARGE: Words = {
+  status: 431,
+  phrase: 'Request Header Fields Too Large',
+  code: 'rejected_headers_too_large',
+  message: 'The headers of the request are larger than the gateway takes.',
+};
+const TOO_SLOW: Words = {
+  status: 400,
+  phrase: 'Bad Request',
+  code: 'rejected_too_slow',
+  message: 'The request took too long to arrive.',
+};
+const MALFORMED: Words = {
+  status: 400,
+  phrase: 'Bad Request',
+  code: 'rejected_malformed',
+  message: 'The request could not be read.',
+};
+
+/**
+ * Answers on the bare connection, since there is no request to answer; unless another one of the same connection is
+ * `answering`, whose client would take these words for its answer, or for a part of it.
+ */
+export function answerClientError(error: Error, socket: Socket, answering: boolean): void {
   const code = 'code' in error ? error.code : undefined;
-  if (code === 'ECONNRESET' || code === 'EPIPE' || !socket.writable) {
+  const late = code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const gone = code === 'ECONNRESET' || code === 'EPIPE' || !socket.writable;
+  // A connection opened in advance has asked for nothing, and must not find an answer when it does.
+  if (gone || answering || (late && socket.bytesRead === 0)) {
     socket.destroy();
     return;
   }
-  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
-  const phrase = status === 431 ? 'Request Header Fields Too Large' : 'Bad Request';
-  const body = errorBody('openai', status, 'rejected_malformed', 'The request could not be read.');
+  const words = late ? TOO_SLOW : code === 'HPE_HEADER_OVERFLOW' ? TOO_LARGE : MALFORMED;
+  const body = errorBody('openai', words.status, words.code, words.message);
   const head = [
-    `HTTP/1.1 ${status} ${phrase}`,
+    `HTTP/1.1 ${words.status} ${words.phrase}`,
     'connection: close',
     'content-type: application/json',
     `content-length: ${body.length}`,
-    'x-holdfast-reason: rejected_malformed',
+    `x-holdfast-reason: ${words.code}`,
   ];
   socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]));
 }

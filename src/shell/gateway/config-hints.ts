@@ -103,7 +103,7 @@ const PEERS: readonly (readonly [whose: string, keys: string, instead: string])[
     'metrics are at /metrics of the same port',
   ],
   ['other gateways', 'priority scheduling_policy', 'who leaves the line first is control.order'],
-  ['nginx', 'keepalive_timeout', 'an idle client connection is kept for 75 s; there is no setting for it'],
+  ['nginx', 'keepalive_timeout', 'how long an idle client connection is kept is inbound.keep_alive'],
   [
     'Envoy and uvicorn',
     'drain_time drain_timeout timeout_graceful_shutdown graceful_shutdown terminationGracePeriodSeconds',

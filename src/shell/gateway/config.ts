@@ -14,6 +14,7 @@ import {
   viewOf,
 } from '../shared/settings/table.js';
 import { CONTROL } from './config-control.js';
+import { INBOUND } from './config-inbound.js';
 import { header, host, path, upstreamUrl } from './config-kinds.js';
 
 /** What a request without a credential is scoped by: its address, one common tenant, or nothing shared. */
@@ -124,6 +125,7 @@ export const SETTINGS = {
     changes: 'live',
     about: 'largest request body taken; a larger one is refused with 413',
   }),
+  inbound: INBOUND,
   upstreamTimeouts: UPSTREAM_TIMEOUTS,
   drainMs: setting(duration({ least: 0, most: HOUR }), {
     default: 30_000,

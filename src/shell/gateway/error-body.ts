@@ -5,6 +5,7 @@ import type { Dialect } from './routes.js';
 const OPENAI_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   413: 'invalid_request_error',
+  431: 'invalid_request_error',
   429: 'rate_limit_error',
   504: 'timeout_error',
 };

@@ -8,9 +8,12 @@ import { deadlinesOf } from './deadline-headers.js';
 import { fingerprint, VERSION_HEADERS, veil } from './fingerprint.js';
 import { textOf, valuesOf } from './headers.js';
 import { identityOf } from './identity.js';
+import type { ReadBody } from './request-body.js';
 import type { Route } from './routes.js';
 
 const LONGEST_MODEL = 256;
+/** Of a body that was unpacked it says nothing any more. */
+const PACKING = 'content-encoding';
 
 /** What facts are read with: the settings, the wall clock, the veil's secret. */
 export interface FactsParts {
@@ -26,13 +29,15 @@ export interface FactsParts {
 export function factsOf(
   request: IncomingMessage,
   route: Route,
-  body: Buffer,
+  { bytes: body, packed }: ReadBody,
   { config, wallClock, secret, scale }: FactsParts,
 ): AttemptFacts {
   const print = fingerprint({
     method: request.method ?? '',
     target: request.url ?? '',
-    versions: Object.fromEntries(VERSION_HEADERS.map((name) => [name, valuesOf(request, name)])),
+    versions: Object.fromEntries(
+      VERSION_HEADERS.map((name) => [name, name === PACKING && !packed ? [] : valuesOf(request, name)]),
+    ),
     body,
   });
   const scaled = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms * scale);

@@ -52,9 +52,16 @@ export function forwarded(request: IncomingMessage, dropped: ReadonlySet<string>
   return kept;
 }
 
-/** Headers for the engine of an execution's request; its `X-Request-Id` is added when the execution starts. */
-export function forwardedToEngine(request: IncomingMessage): string[] {
-  return [...forwarded(request, NOT_FOR_THE_ENGINE), 'accept-encoding', 'identity'];
+/** The same where the body goes on unpacked. */
+const NOT_OF_PLAIN_BYTES = new Set([...NOT_FOR_THE_ENGINE, 'content-encoding']);
+
+/**
+ * Headers for the engine of an execution's request, whose body is still `packed` as its client sent it, or plain. Its
+ * `X-Request-Id` is added when the execution starts.
+ */
+export function forwardedToEngine(request: IncomingMessage, packed: boolean): string[] {
+  const dropped = packed ? NOT_FOR_THE_ENGINE : NOT_OF_PLAIN_BYTES;
+  return [...forwarded(request, dropped), 'accept-encoding', 'identity'];
 }
 
 /** Headers as they came over the wire, names and values in turn; every byte of a value is kept. */

@@ -36,11 +36,21 @@ export function answerLocally(
 
 /** Answers a request whose target is no path (`OPTIONS *`): there is nothing to ask the engine. */
 export function refuseTarget(response: ServerResponse): void {
-  const body = errorBody('openai', 400, 'rejected_malformed', 'The target of the request is not a path.');
-  response.writeHead(400, {
+  refuse(response, 400, 'rejected_malformed', 'The target of the request is not a path.');
+}
+
+/** Answers a request with more header fields than the gateway takes, and gives its connection up. */
+export function refuseHeaders(response: ServerResponse): void {
+  response.shouldKeepAlive = false;
+  refuse(response, 431, 'rejected_headers_too_large', 'The request has more headers than the gateway takes.');
+}
+
+function refuse(response: ServerResponse, status: number, code: string, message: string): void {
+  const body = errorBody('openai', status, code, message);
+  response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': String(body.length),
-    'x-holdfast-reason': 'rejected_malformed',
+    'x-holdfast-reason': code,
   });
   response.end(body);
 }

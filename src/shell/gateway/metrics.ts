@@ -60,7 +60,7 @@ export interface MetricsParts {
 
 export class Metrics implements Observer {
   readonly #tenants: TenantLabels;
-  readonly #more: () => readonly Family[];
+  readonly #more: (() => readonly Family[])[];
   #followed: Followed | undefined;
 
   #attempts = 0;
@@ -92,12 +92,17 @@ export class Metrics implements Observer {
 
   constructor({ pseudonym, more = () => [] }: MetricsParts) {
     this.#tenants = new TenantLabels(TENANT_LABELS, pseudonym);
-    this.#more = more;
+    this.#more = [more];
   }
 
   /** From now on the text also has what `control` alone can tell: bytes, orphans, the budget's window. */
   follow(control: Followed): void {
     this.#followed = control;
+  }
+
+  /** From now on the text also has these. */
+  also(more: () => readonly Family[]): void {
+    this.#more.push(more);
   }
 
   event(event: ControlEvent, now: number): void {
@@ -197,7 +202,7 @@ export class Metrics implements Observer {
 
   /** The whole exposition, as `/metrics` answers it. */
   text(): string {
-    return writeExposition([...this.#families(), ...this.#gauges(), ...this.#more()]);
+    return writeExposition([...this.#families(), ...this.#gauges(), ...this.#more.flatMap((each) => each())]);
   }
 
   #families(): Family[] {

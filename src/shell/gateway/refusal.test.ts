@@ -43,6 +43,8 @@ test('contention is 429, no capacity 503, a time limit 504', () => {
     drained: 503,
     rejected_too_large: 413,
     rejected_malformed: 400,
+    rejected_bodies_full: 429,
+    rejected_too_slow: 400,
   });
 });
 

@@ -40,6 +40,8 @@ const WORDINGS: Readonly<Record<OwnEnding, Wording>> = {
   drained: { status: 503, message: 'The gateway has stopped; ask again.' },
   rejected_too_large: { status: 413, message: 'The request body is larger than the gateway takes.' },
   rejected_malformed: { status: 400, message: 'The request could not be read.' },
+  rejected_bodies_full: { status: 429, message: 'Too many bytes of requests are being read.' },
+  rejected_too_slow: { status: 400, message: 'The request took too long to arrive.' },
 };
 
 export interface RefusalTerms {
@@ -103,6 +105,8 @@ export function isOwnEnding(ending: AttemptEnding): ending is OwnEnding {
     case 'drained':
     case 'rejected_too_large':
     case 'rejected_malformed':
+    case 'rejected_bodies_full':
+    case 'rejected_too_slow':
       return true;
     default:
       return unreachable(ending);

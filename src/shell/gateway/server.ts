@@ -3,7 +3,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Control } from '../../core/control/control.js';
+import { familyOf } from '../../core/control/family.js';
 import type { Ledger } from '../../core/control/ledger.js';
+import type { RejectReason } from '../../core/control/words.js';
 import type { Clock } from '../../core/time/clock.js';
 import { listenError } from '../shared/errors.js';
 import type { Log } from '../shared/log.js';
@@ -15,22 +17,21 @@ import { answerClientError } from './client-error.js';
 import { type GatewayConfig, SETTINGS } from './config.js';
 import { Connection } from './departure.js';
 import { factsOf } from './facts.js';
-import { forwardedToEngine } from './headers.js';
+import { forwardedToEngine, textOf } from './headers.js';
 import { RandomPool } from './ids.js';
-import { answerLocally, refuseTarget } from './local.js';
+import { Inbound } from './inbound.js';
+import { answerLocally, refuseHeaders, refuseTarget } from './local.js';
 import type { Metrics } from './metrics.js';
 import { observers } from './observer.js';
 import { passThrough } from './passthrough.js';
 import type { Pseudonym } from './pseudonym.js';
 import { Recorder } from './record.js';
-import { declaredBytes, readBody } from './request-body.js';
+import { declaredBytes, type ReadBody, readBody } from './request-body.js';
 import { originForm, type Route, recognised } from './routes.js';
 import { Upstream } from './upstream.js';
 
-/** Longer than the idle time of common load balancers, so that theirs ends a connection and never ours. */
-const KEEP_ALIVE_MS = 75_000;
-const HEADERS_MS = 60_000;
-const REQUEST_MS = 300_000;
+/** How often connections are asked whether their time is up, milliseconds. */
+const CHECK_MS = 500;
 /** After this without a word, TCP asks whether the client's machine is still there. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 /** When everything has ended, what is still on its way to clients has this long, milliseconds. */
@@ -79,6 +80,7 @@ class RunningGateway implements Gateway {
   readonly #upstream: Upstream;
   readonly #carrier: Carrier;
   readonly #server: Server;
+  readonly #inbound: Inbound;
   readonly #connections = new WeakMap<Socket, Connection>();
   readonly #passing = new Set<Promise<void>>();
   #port = 0;
@@ -98,6 +100,8 @@ class RunningGateway implements Gateway {
       uniform: () => this.#chance.uniform(),
     });
     metrics.follow(this.#control);
+    this.#inbound = new Inbound(log);
+    metrics.also(() => this.#inbound.families());
     this.#upstream = new Upstream(
       config.upstreams.map(({ url }) => url),
       config.upstreamTimeouts,
@@ -144,6 +148,7 @@ class RunningGateway implements Gateway {
 
   reconfigure(config: GatewayConfig): void {
     this.#config = difference(SETTINGS, this.#config, config).taken;
+    Inbound.tune(this.#server, this.#config.inbound);
     this.#carrier.send({ kind: 'reconfigure', options: this.#config.control });
   }
 
@@ -169,6 +174,7 @@ class RunningGateway implements Gateway {
     const flushed = setTimeout(() => this.#server.closeAllConnections(), FLUSH_MS);
     await closed;
     clearTimeout(flushed);
+    this.#inbound.close();
     this.#carrier.close();
     await this.#upstream.close();
   }
@@ -185,15 +191,21 @@ class RunningGateway implements Gateway {
   }
 
   #makeServer(): Server {
+    const { clock } = this.#parts;
+    const { headerBytes, headersMs, bodyMs, keepAliveMs } = this.#config.inbound;
     const server = createServer({
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: HEADERS_MS,
-      requestTimeout: REQUEST_MS,
+      keepAliveTimeout: keepAliveMs,
+      maxHeaderSize: headerBytes,
+      headersTimeout: headersMs,
+      // Behind the bound of the body itself, which has its own ending.
+      requestTimeout: headersMs + bodyMs + CHECK_MS,
+      connectionsCheckingInterval: CHECK_MS,
     });
-    const { clock } = this.#parts;
+    Inbound.tune(server, this.#config.inbound);
+    this.#inbound.count(server);
     const { deliveredAfterMs } = this.#config.control;
     // Before the server's own listener, so that a departure is seen before the server acts on it.
     server.prependListener('connection', (socket: Socket) => {
@@ -205,12 +217,17 @@ class RunningGateway implements Gateway {
         response.writeContinue();
       this.#serve(request, response);
     });
-    server.on('clientError', answerClientError);
+    server.on('clientError', (error: Error, socket) => {
+      // Node gives the connection itself, whatever its types call it.
+      answerClientError(error, socket as Socket, this.#inbound.answering(socket as Socket));
+    });
     return server;
   }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
+    this.#inbound.follow(request.socket, response);
     if (this.#draining) response.shouldKeepAlive = false;
+    if (request.rawHeaders.length > 2 * this.#config.inbound.headerFields) return refuseHeaders(response);
     request.url = originForm(request.url ?? '/');
     if (!request.url.startsWith('/')) return refuseTarget(response);
     const local = {
@@ -240,7 +257,7 @@ class RunningGateway implements Gateway {
   async #attempt(request: IncomingMessage, response: ServerResponse, route: Route): Promise<void> {
     const connection = this.#connections.get(request.socket);
     if (connection === undefined) return;
-    const body = await readBody(request, this.#config.requestBytes);
+    const body = await this.#read(request);
     let tenant: string | undefined;
     const attempt = new Attempt({
       id: this.#id('attempt'),
@@ -255,10 +272,12 @@ class RunningGateway implements Gateway {
       sink: this.#carrier,
       budget: () => (tenant === undefined ? undefined : this.#budgetOf(tenant)),
     });
-    if (!Buffer.isBuffer(body)) {
-      this.#carrier.reject(attempt, body === 'too_large' ? 'rejected_too_large' : 'rejected_malformed');
+    if (typeof body === 'string') {
+      attempt.family = familyOf(textOf(request, 'user-agent') ?? '');
+      this.#carrier.reject(attempt, body);
       return;
     }
+    const { bytes, packed } = body;
     const facts = factsOf(request, route, body, {
       config: this.#config,
       wallClock: this.#parts.wallClock,
@@ -266,14 +285,25 @@ class RunningGateway implements Gateway {
       scale: this.#scale,
     });
     tenant = facts.tenant;
-    const plain = request.headers['content-encoding'] === undefined;
     attempt.keepRequest({
       method: request.method ?? 'POST',
       target: request.url ?? route.path,
-      headers: forwardedToEngine(request),
-      body: this.#config.cacheSalt === 'tenant' && plain ? salted(body, cacheSalt(facts.tenant)) : body,
+      headers: forwardedToEngine(request, packed),
+      body: this.#config.cacheSalt === 'tenant' && !packed ? salted(bytes, cacheSalt(facts.tenant)) : bytes,
     });
     this.#carrier.arrive(attempt, facts);
+  }
+
+  #read(request: IncomingMessage): Promise<ReadBody | RejectReason> {
+    const { requestBytes, inbound } = this.#config;
+    return readBody(request, {
+      clock: this.#parts.clock,
+      held: this.#inbound.bodies,
+      mostBytes: requestBytes,
+      mostHeldBytes: inbound.bodyBytes,
+      wholeMs: inbound.bodyMs * this.#scale,
+      idleMs: inbound.bodyIdleMs * this.#scale,
+    });
   }
 
   /** Executions granted beyond entitlements in the window, and how many it allows. */

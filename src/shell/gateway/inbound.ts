@@ -1,0 +1,90 @@
+/** What clients hold open of the gateway: their connections and the bodies they send, bounded and counted. */
+
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Family, scalar } from '../../core/meter/exposition.js';
+import type { Log } from '../shared/log.js';
+import type { InboundSettings } from './config-inbound.js';
+import { BodiesHeld } from './request-body.js';
+
+/** Dropped connections are said in the log at most once in this time, milliseconds. */
+const DROPS_LINE_MS = 10_000;
+
+export class Inbound {
+  readonly bodies = new BodiesHeld();
+  readonly #log: Log;
+  /** How many requests of a connection have no whole answer yet. */
+  readonly #answers = new WeakMap<Socket, number>();
+  #open = 0;
+  #dropped = 0;
+  #unsaid = 0;
+  #saying: NodeJS.Timeout | undefined;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Counts the connections of `server`, which drops those beyond its bound. */
+  count(server: Server): void {
+    server.on('connection', (socket: Socket) => {
+      this.#open += 1;
+      socket.once('close', () => {
+        this.#open -= 1;
+      });
+    });
+    server.on('drop', () => {
+      this.#dropped += 1;
+      this.#unsaid += 1;
+      if (this.#saying === undefined) this.#say();
+    });
+  }
+
+  /** A request has come whose answer will be `response`. */
+  follow(socket: Socket, response: ServerResponse): void {
+    this.#answers.set(socket, (this.#answers.get(socket) ?? 0) + 1);
+    response.once('close', () => this.#answers.set(socket, (this.#answers.get(socket) ?? 1) - 1));
+  }
+
+  answering(socket: Socket): boolean {
+    return (this.#answers.get(socket) ?? 0) > 0;
+  }
+
+  /** Puts the settings in force that may change while running. */
+  static tune(server: Server, settings: InboundSettings): void {
+    server.maxConnections = settings.connections;
+    // Node would drop the fields beyond its own bound in silence; here such a request is refused.
+    server.maxHeadersCount = 0;
+  }
+
+  families(): readonly Family[] {
+    return [
+      scalar('holdfast_connections_open', 'gauge', 'Connections of clients.', this.#open),
+      scalar(
+        'holdfast_connections_dropped_total',
+        'counter',
+        'Connections of clients that were closed at once, because inbound.connections were open.',
+        this.#dropped,
+      ),
+      scalar(
+        'holdfast_request_body_bytes',
+        'gauge',
+        'Request bodies of calls that are still being read, in bytes.',
+        this.bodies.bytes,
+      ),
+    ];
+  }
+
+  close(): void {
+    clearTimeout(this.#saying);
+  }
+
+  #say(): void {
+    if (this.#unsaid === 0) {
+      this.#saying = undefined;
+      return;
+    }
+    this.#log.warn('connections were dropped: inbound.connections are open', { count: this.#unsaid });
+    this.#unsaid = 0;
+    this.#saying = setTimeout(() => this.#say(), DROPS_LINE_MS).unref();
+  }
+}
