@@ -72,9 +72,7 @@ async function serve(configuration: Configuration, given: SettingFlags, world: W
   let unwatch = (): void => {};
   try {
     const gateway = await start(config, log, () => [...meter.families(), ...reloads.families()]);
-    for (const warning of [...more, ...warnings(config)]) log.warn(warning);
-    announce(gateway, config, world, log);
-    if (twin !== undefined) world.err(lineToTry(gateway, twin));
+    // Before anybody is told that it listens: a SIGHUP that nobody hears ends the process.
     unwatch = following(configuration, world, {
       given,
       env: world.env,
@@ -85,6 +83,9 @@ async function serve(configuration: Configuration, given: SettingFlags, world: W
         gateway.reconfigure(next);
       },
     });
+    for (const warning of [...more, ...warnings(config)]) log.warn(warning);
+    announce(gateway, config, world, log);
+    if (twin !== undefined) world.err(lineToTry(gateway, twin));
     return await untilStopped(world.signals, log, () => gateway.drain());
   } finally {
     unwatch();

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { stringify } from 'yaml';
 import { environmentLayer } from './environment.js';
 import { fileLayer } from './file.js';
 import {
@@ -126,6 +127,13 @@ describe('secrets', () => {
     const view = JSON.stringify(viewOf(TABLE, values));
     assert(!view.includes('abcdefgh') && !view.includes('Bearer abc'), view);
     assert.match(view, /"password":"\(hidden\)"/);
+  });
+
+  test('are not read back from what is shown in their place', () => {
+    const view = stringify(viewOf(TABLE, complete(TABLE, { password: 'abcdefgh' })));
+    assert.match(file(view).complaints.join(), /password is \(hidden\), which is shown in place of a secret/);
+    const inside = file('engines: [{ url: u, credential: (hidden) }]').complaints.join();
+    assert.match(inside, /engines\.0\.credential is \(hidden\)/);
   });
 
   test('are not repeated by a complaint', () => {

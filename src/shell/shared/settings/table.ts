@@ -154,6 +154,13 @@ export function discreet(reader: Reader): Reader {
 
 /** The value of one setting, complaints about secrets kept discreet. */
 export function readValue({ setting: each }: Leaf, raw: unknown, at: Path, reader: Reader): unknown {
+  if (each.secret && raw === HIDDEN) {
+    reader.complain(
+      at,
+      `is ${HIDDEN}, which is shown in place of a secret: write the secret itself, or $NAME for a variable`,
+    );
+    return undefined;
+  }
   return each.kind.read(raw, at, each.secret ? discreet(reader) : reader);
 }
 
