@@ -198,6 +198,24 @@ test('streams, chat and text are answered as well', async (t) => {
   }
 });
 
+test('a recorded trace is played with the clients of a kind', async (t) => {
+  const engine = await twin(t);
+  const directory = folder(t);
+  const trace = join(directory, 'trace.jsonl');
+  const rows = [[0], [0, 1], [4, 5]].map((hash_ids, at) =>
+    JSON.stringify({ timestamp: at * 1_000, input_length: 300 * (at + 1), output_length: 5, hash_ids }),
+  );
+  writeFileSync(trace, `${rows.join('\n')}\n`);
+  const flags = ['--trace', trace, '--client', 'openai-node', '--json', '--record', directory];
+  const head = told(await drill(t, engine.url, ...flags, '--time-scale', '10', '--most-lag', '600'));
+  assert.deepEqual([head.calls, head.total.delivered], [3, 3]);
+  const written = lines(join(directory, 'drill-seed-1', 'trace.jsonl')) as { input_length: number }[];
+  assert.deepEqual(
+    written.map(({ input_length }) => input_length).toSorted((a, b) => a - b),
+    [300, 600, 900],
+  );
+});
+
 test('thresholds decide the exit code: 0 all met, 3 one not; 4 comes before both when the generator fell behind', async (t) => {
   const engine = await twin(t);
   const met = ['--expect', 'only.delivered >= 99%', '--expect', 'total.executions_per_call <= 1'];
@@ -252,6 +270,8 @@ test('what does not fit is refused before anything is sent, with exit code 2', a
     /neither an environment variable/,
   );
   assert.match(await refused(...at, '--plan', '/nowhere.yaml', ...QUICK), /one of --plan and --stages/);
+  assert.match(await refused(...at, ...QUICK, '--trace', 'x.jsonl'), /one of --trace and --stages/);
+  assert.match(await refused(...at, '--trace-speed', '2'), /--trace-speed needs a trace/);
   assert.equal(engine.calls.items.length, 0);
 });
 

@@ -44,3 +44,15 @@ test('blocks are shared as far as the prefix is whole blocks of it, kept over at
     [0, 1, 2, 3],
   ]);
 });
+
+test('a traced call keeps the names that its trace gave its blocks', () => {
+  const planned = [
+    { ...call(0, 1_600), sharedPrefixTokens: 0, blocks: [40, 41, 42] },
+    { ...call(1, 1_600), sharedPrefixTokens: 0, blocks: [40, 41] },
+  ];
+  const ids = [...traceLines([attempt(0, 0, 0), attempt(1, 0, 1)], planned)].map(({ hash_ids }) => hash_ids);
+  assert.deepEqual(ids, [
+    [40, 41, 42, 43],
+    [40, 41, 44, 45],
+  ]);
+});

@@ -51,21 +51,34 @@ export function* traceLines(
   }
 }
 
-/** The first id of each call's own blocks: after the shared ones, after those of the calls before it. */
+/** The first id of each call's own blocks: after all that are shared or named, after those of the calls before it. */
 function firstIdsOf(planned: readonly PlannedCall[]): readonly number[] {
-  let next = planned.reduce((most, call) => Math.max(most, sharedBlocks(call)), 0);
+  let next = 0;
+  for (const call of planned) {
+    next = Math.max(next, sharedBlocks(call));
+    for (const name of call.blocks ?? []) next = Math.max(next, name + 1);
+  }
   return planned.map((call) => {
     const first = next;
-    next += Math.ceil(call.promptTokens / TRACE_BLOCK_TOKENS) - sharedBlocks(call);
+    next += blockCount(call) - leadingIds(call).length;
     return first;
   });
 }
 
 function hashIds(call: PlannedCall, firstOwn: number): readonly number[] {
-  if (call.blocks !== undefined) return call.blocks;
-  const shared = sharedBlocks(call);
-  const count = Math.ceil(call.promptTokens / TRACE_BLOCK_TOKENS);
-  return Array.from({ length: count }, (_, at) => (at < shared ? at : firstOwn + at - shared));
+  const leading = leadingIds(call);
+  const own = Array.from({ length: blockCount(call) - leading.length }, (_, at) => firstOwn + at);
+  return [...leading, ...own];
+}
+
+/** What a call may share: the blocks that its trace named, else the whole blocks of the plan's prefix. */
+function leadingIds(call: PlannedCall): readonly number[] {
+  if (call.blocks !== undefined) return call.blocks.slice(0, blockCount(call));
+  return Array.from({ length: sharedBlocks(call) }, (_, at) => at);
+}
+
+function blockCount({ promptTokens }: PlannedCall): number {
+  return Math.ceil(promptTokens / TRACE_BLOCK_TOKENS);
 }
 
 /** Only whole blocks can be shared. */

@@ -2,9 +2,11 @@
 
 import { HELP_FLAG } from './command.js';
 import type { Flags, Given } from './flags.js';
+import { TRACE_FLAGS } from './trace-flags.js';
 
 export const DRILL_FLAGS = {
   plan: { value: 'FILE', help: 'run this plan, YAML or JSON, instead of the published one' },
+  ...TRACE_FLAGS,
   stages: { value: 'STAGES', help: "stages in one line: 'base 2/s 60s, pulse 2.7c 107s'; c is the capacity" },
   client: { value: 'KIND', many: true, help: 'clients of this observed kind: openai-python, codex, …' },
   deadline: { value: 'S', help: 'every client leaves an attempt after this many seconds' },

@@ -17,6 +17,7 @@ import { GREATEST_SCALE } from '../shared/system-clock.js';
 import type { World } from './command.js';
 import type { DrillFlags } from './drill-flags.js';
 import { positive, wholeNumber } from './numbers.js';
+import { planAsked, traceNote } from './trace-flags.js';
 
 const MOST_SEED = 2 ** 31;
 const MOST_TOKENS = 10_000_000;
@@ -32,6 +33,7 @@ type Checked = Omit<LiveSettings, 'model' | 'capacity'>;
 /** Throws a {@link UserError} for whatever does not fit; asks the server for its model where none is named. */
 export async function liveSettings(url: string, given: DrillFlags, world: World): Promise<LiveSettings> {
   const settings = checkedSettings(url, given, world.env);
+  if (settings.plan.trace !== undefined) world.err(traceNote(settings.plan.trace));
   const model = given.model?.[0] ?? (await firstModel(settings));
   const stated = given.capacity?.[0];
   const capacity =
@@ -68,10 +70,11 @@ function checkedSettings(url: string, given: DrillFlags, env: Env): Checked {
 function planFrom(given: DrillFlags): Plan {
   const path = given.plan?.[0];
   const stages = given.stages?.[0];
-  if (path !== undefined && stages !== undefined) {
-    throw new UserError('bad_usage', 'drill takes one of --plan and --stages');
+  const more = path === undefined ? 'trace' : 'plan';
+  if (stages !== undefined && given[more] !== undefined) {
+    throw new UserError('bad_usage', `drill takes one of --${more} and --stages`);
   }
-  const plan = path === undefined ? PUBLISHED_PLAN : readPlanFile(path);
+  const plan = planAsked(given, path === undefined ? undefined : readPlanFile(path)) ?? PUBLISHED_PLAN;
   const prompts = lengths(given, 'prompt-tokens');
   const responses = lengths(given, 'response-tokens');
   const deadline = given.deadline?.[0];
@@ -206,7 +209,7 @@ function storedCapacity(
   given: DrillFlags,
   { env, err }: World,
 ): number | undefined {
-  if (plan.stages.every(({ rate }) => 'perSecond' in rate)) return undefined;
+  if (plan.trace !== undefined || plan.stages.every(({ rate }) => 'perSecond' in rate)) return undefined;
   const store = given.store?.[0] ?? defaultStore(env);
   const workload = workloadDigest(plan.workload);
   for (const { origin, pathname } of [url, ...engines]) {

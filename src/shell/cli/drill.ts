@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { RunHead } from '../../core/drill/run.js';
 import { judge } from '../../core/drill/threshold.js';
 import { type LiveEnd, LiveRun, type LiveSettings } from '../probe/live-run.js';
-import { folderName, writeRunFolder } from '../probe/run-folder.js';
+import { folderName, makeRunFolder, writeRunFolder } from '../probe/run-folder.js';
 import { EXIT, type ExitCode, UserError } from '../shared/errors.js';
 import type { Command, World } from './command.js';
 import { DRILL_FLAGS } from './drill-flags.js';
@@ -43,12 +43,13 @@ Example:
     const settings = await liveSettings(url, given, world);
     const stages = settings.plan.stages.map(({ name }) => name);
     const thresholds = thresholdsOf(given.expect ?? [], stages);
+    const record = given.record?.[0];
+    const folder = record === undefined ? undefined : join(record, folderName(settings.name, settings.seed));
+    if (folder !== undefined) makeRunFolder(folder);
     const end = await drilled(settings, world);
     if (end === undefined) return EXIT.failed;
     const { head } = end.run;
-    const record = given.record?.[0];
-    if (record !== undefined) {
-      const folder = join(record, folderName(head.name, head.seed));
+    if (folder !== undefined) {
       writeRunFolder(folder, end.run, end.planned);
       writePage(join(folder, 'report.html'), [end.run], world);
     }

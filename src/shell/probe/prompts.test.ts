@@ -50,6 +50,18 @@ test('attempts of a call are the same bytes, calls share their prefix and differ
   }
 });
 
+test('a traced call has the blocks that its trace names, shared with whoever has the same, and a rest of its own', () => {
+  const spelt = (index: number, blocks: readonly number[]): readonly string[] =>
+    tokens('tokens', prompts('tokens'), { ...call(index, 1_200, 0), blocks });
+  const [one, other, third] = [spelt(0, [7, 8]), spelt(1, [7, 8]), spelt(2, [7, 9])];
+  assert.equal(one.length, 1_200);
+  assert.deepEqual(one.slice(0, 1_024), other.slice(0, 1_024));
+  assert.notDeepEqual(one.slice(1_024), other.slice(1_024));
+  assert.deepEqual(one.slice(0, 512), third.slice(0, 512));
+  assert.notDeepEqual(one.slice(512, 528), third.slice(512, 528));
+  assert.notDeepEqual(spelt(7, []).slice(0, 16), one.slice(0, 16));
+});
+
 test('a hundred thousand calls have as many prompts, even short ones', () => {
   for (const form of PROMPT_FORMS) {
     const of = prompts(form);

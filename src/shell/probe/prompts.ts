@@ -2,6 +2,7 @@
 
 import { Random } from '../../core/chance/random.js';
 import type { PlannedCall } from '../../core/drill/plan.js';
+import { TRACE_BLOCK_TOKENS } from '../../core/drill/trace-lines.js';
 import { within } from '../shared/options.js';
 
 /**
@@ -46,28 +47,51 @@ export class Prompts {
 
   /** The prompt of a call as JSON: a list of ids, or a text. */
   json(call: PlannedCall): Buffer {
-    const [open, close] = this.#settings.form === 'tokens' ? ['[', ']'] : ['"', '"'];
-    const spelt = this.#spell(call);
-    // Ids are separated by commas, and JSON takes none behind the last.
-    const body = this.#settings.form === 'tokens' ? spelt.subarray(0, -1) : spelt;
-    return Buffer.concat([Buffer.from(open), body, Buffer.from(close)]);
+    const bytes = Buffer.allocUnsafe(this.size(call));
+    this.write(call, bytes);
+    return bytes;
   }
 
-  #spell({ index, promptTokens, sharedPrefixTokens }: PlannedCall): Buffer {
+  /** Bytes of {@link json}. */
+  size({ promptTokens }: PlannedCall): number {
+    const spelt = promptTokens * this.#width;
+    // Ids are separated by commas, and JSON takes none behind the last: the bracket takes its place.
+    return this.#settings.form === 'tokens' ? spelt + 1 : spelt + 2;
+  }
+
+  /** Writes {@link json} into `into`, which has its {@link size}. */
+  write(call: PlannedCall, into: Buffer): void {
+    const [open, close] = this.#settings.form === 'tokens' ? [0x5b, 0x5d] : [0x22, 0x22];
+    this.#spell(call, into.subarray(1, 1 + call.promptTokens * this.#width));
+    into[0] = open;
+    into[into.length - 1] = close;
+  }
+
+  #spell({ index, promptTokens, sharedPrefixTokens, blocks = [] }: PlannedCall, bytes: Buffer): void {
     const width = this.#width;
-    const bytes = Buffer.allocUnsafe(promptTokens * width);
+    let at = 0;
+    for (const name of blocks) {
+      const end = Math.min(at + TRACE_BLOCK_TOKENS * width, bytes.length);
+      this.#fill(bytes.subarray(at, end), name, ~name);
+      at = end;
+    }
     // Two calls with one prompt would be one call to whoever goes by the body.
     const shared = Math.min(sharedPrefixTokens, Math.max(0, promptTokens - HEAD_TOKENS));
-    let at = this.#sharedPrefix(shared).copy(bytes);
-    for (let place = 0, left = index; place < HEAD_TOKENS && at < bytes.length; place += 1) {
-      const digit = left % this.#alphabet.length;
-      at += this.#alphabet[digit]?.copy(bytes, at) ?? width;
-      left = Math.floor(left / this.#alphabet.length);
+    if (at === 0) at = this.#sharedPrefix(shared).copy(bytes);
+    this.#fill(bytes.subarray(at), index, index);
+  }
+
+  /** Tokens that begin with `name` spelt out, and go on with pieces from `firstPiece` on. */
+  #fill(bytes: Buffer, name: number, firstPiece: number): void {
+    const { length: base } = this.#alphabet;
+    let at = 0;
+    for (let place = 0, left = name; place < HEAD_TOKENS && at < bytes.length; place += 1) {
+      at += this.#alphabet[left % base]?.copy(bytes, at) ?? this.#width;
+      left = Math.floor(left / base);
     }
-    for (let piece = index; at < bytes.length; piece = Math.imul(piece, 31) + 7) {
+    for (let piece = firstPiece; at < bytes.length; piece = Math.imul(piece, 31) + 7) {
       at += this.#pieces[(piece >>> 0) % PIECES]?.copy(bytes, at) ?? bytes.length;
     }
-    return bytes;
   }
 
   /** A shorter prefix is the beginning of a longer one. */

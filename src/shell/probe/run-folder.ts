@@ -53,6 +53,15 @@ export function writeRunFolder(folder: string, run: RunRecord, planned: readonly
   }
 }
 
+/** Makes the folder, so that a long run is not lost to a place that cannot be written. Throws a {@link UserError}. */
+export function makeRunFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (cause) {
+    throw new UserError('output_unwritable', `cannot write the record: ${errorText(cause)}`, { cause });
+  }
+}
+
 /** The folder of one run among others: its name and seed in letters that every file system takes. */
 export function folderName(name: string, seed: number): string {
   return `${name.replaceAll(/[^\w.+-]+/g, '_')}-seed-${seed}`;
