@@ -115,6 +115,17 @@ test('an engine without metrics is calibrated by its time to first byte', () => 
   assert.equal(result.servedPerSecond, null);
 });
 
+test('a gauge that cannot be read now and then is read where it can be', () => {
+  let reads = 0;
+  const result = calibrated({
+    capacity: 2.78,
+    gauge: (waiting) => ((reads += 1) % 60 < 22 ? undefined : waiting),
+  });
+  assert.ok(result.verdict === 'found');
+  assert.equal(result.signal, 'waiting');
+  assert.ok(Math.abs(result.capacity / 2.78 - 1) < 0.03);
+});
+
 test('neither gauge nor first byte: no capacity is made up', () => {
   assert.equal(doubtOf({ capacity: 2.78, gauge: () => undefined, streams: false }), 'no_signal');
 });

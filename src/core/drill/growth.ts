@@ -54,6 +54,8 @@ export type StageVerdict = 'grows' | 'steady' | 'unclear';
 export const GROWTH_CALLS = 3;
 /** Blocks of the judged part whose means give the trend. */
 const BLOCKS = 8;
+/** A meter that is busy leaves some out. */
+const LEAST_BLOCKS = 5;
 /** Standard errors that growth has to stand off zero. */
 const ERRORS = 2;
 
@@ -115,8 +117,14 @@ function delays({ readings, calls }: StageEvidence, signal: Signal, perSecond: n
   );
 }
 
-/** Means of equal blocks from `from` on; undefined when a block is empty. */
-function blockMeans(points: readonly Point[], from: number, span: number): readonly number[] | undefined {
+/** A block of the judged part: its place among all and its mean. */
+interface Block {
+  readonly at: number;
+  readonly mean: number;
+}
+
+/** Means of equal blocks from `from` on; undefined when too many of them are empty for a trend. */
+function blockMeans(points: readonly Point[], from: number, span: number): readonly Block[] | undefined {
   const sums = new Array<number>(BLOCKS).fill(0);
   const counts = new Array<number>(BLOCKS).fill(0);
   for (const { atSeconds, delaySeconds } of points) {
@@ -125,15 +133,24 @@ function blockMeans(points: readonly Point[], from: number, span: number): reado
     sums[block] = (sums[block] as number) + delaySeconds;
     counts[block] = (counts[block] as number) + 1;
   }
-  return counts.every((count) => count > 0) ? sums.map((sum, at) => sum / (counts[at] as number)) : undefined;
+  const blocks = sums.flatMap((sum, at) => {
+    const count = counts[at] as number;
+    return count === 0 ? [] : [{ at, mean: sum / count }];
+  });
+  return blocks.length >= LEAST_BLOCKS ? blocks : undefined;
 }
 
-/** Least squares through equally spaced means, `apart` seconds from one another. */
-function slopeOf(means: readonly number[], apart: number): { excess: number; error: number } {
-  const middle = (BLOCKS - 1) / 2;
-  const mean = means.reduce((sum, value) => sum + value, 0) / BLOCKS;
-  const spread = apart * apart * means.reduce((sum, _, at) => sum + (at - middle) ** 2, 0);
-  const excess = means.reduce((sum, value, at) => sum + (at - middle) * apart * (value - mean), 0) / spread;
-  const off = means.reduce((sum, value, at) => sum + (value - mean - excess * apart * (at - middle)) ** 2, 0);
-  return { excess, error: Math.sqrt(off / (BLOCKS - 2) / spread) };
+/** Least squares through the means, neighbouring blocks `apart` seconds from one another. */
+function slopeOf(blocks: readonly Block[], apart: number): { excess: number; error: number } {
+  const count = blocks.length;
+  const middle = blocks.reduce((sum, { at }) => sum + at, 0) / count;
+  const mean = blocks.reduce((sum, block) => sum + block.mean, 0) / count;
+  const spread = apart * apart * blocks.reduce((sum, { at }) => sum + (at - middle) ** 2, 0);
+  const excess =
+    blocks.reduce((sum, block) => sum + (block.at - middle) * apart * (block.mean - mean), 0) / spread;
+  const off = blocks.reduce(
+    (sum, block) => sum + (block.mean - mean - excess * apart * (block.at - middle)) ** 2,
+    0,
+  );
+  return { excess, error: Math.sqrt(off / (count - 2) / spread) };
 }

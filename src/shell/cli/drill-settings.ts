@@ -5,6 +5,7 @@ import { request } from 'undici';
 import { CLIENTS } from '../../core/drill/clients.js';
 import { type Lengths, type Plan, PUBLISHED_PLAN } from '../../core/drill/plan.js';
 import { capacityFor, defaultStore, workloadDigest } from '../probe/capacity-store.js';
+import { liveEngine, targetName } from '../probe/engine-facts.js';
 import type { LiveSettings } from '../probe/live-run.js';
 import { readPlanFile } from '../probe/plan-file.js';
 import { PROMPT_FORMS } from '../probe/prompts.js';
@@ -37,7 +38,7 @@ export async function liveSettings(url: string, given: DrillFlags, world: World)
   const model = given.model?.[0] ?? (await firstModel(settings));
   const stated = given.capacity?.[0];
   const capacity =
-    stated === undefined ? storedCapacity(settings, model, given, world) : positive(stated, 'capacity');
+    stated === undefined ? await storedCapacity(settings, model, given, world) : positive(stated, 'capacity');
   return { ...settings, model, capacity };
 }
 
@@ -202,23 +203,34 @@ async function firstModel({ url, plan, credential }: Checked): Promise<string> {
   throw new UserError('target_unreachable', `${where} names no model; name one with --model`);
 }
 
-/** Ĉ as `holdfast calibrate` kept it for the target, or for an engine behind it; undefined where the plan needs none. */
-function storedCapacity(
-  { url, engines, plan }: Checked,
+/**
+ * Ĉ as `holdfast calibrate` kept it for the target, or for an engine behind it; undefined where the plan needs none.
+ * One of an engine that has changed since is told, and not used.
+ */
+async function storedCapacity(
+  { url, engines, plan, credential }: Checked,
   model: string,
   given: DrillFlags,
   { env, err }: World,
-): number | undefined {
+): Promise<number | undefined> {
   if (plan.trace !== undefined || plan.stages.every(({ rate }) => 'perSecond' in rate)) return undefined;
   const store = given.store?.[0] ?? defaultStore(env);
-  const workload = workloadDigest(plan.workload);
-  for (const { origin, pathname } of [url, ...engines]) {
-    const target = `${origin}${pathname.replace(/\/$/, '')}`;
-    const found = capacityFor(store, { target, model, workload, engine: {} });
+  const authorization = `Bearer ${credential(plan.clients[0]?.tenant ?? '')}`;
+  for (const each of [url, ...engines]) {
+    const known = { target: targetName(each), model, workload: workloadDigest(plan.workload), engine: {} };
+    // A server of which nothing is kept is not asked for anything.
+    if (capacityFor(store, known).kind === 'none') continue;
+    // The credential is the target's alone.
+    const asked = await liveEngine(each, model, plan.workload, each === url ? authorization : undefined);
+    const found = capacityFor(store, asked);
     if (found.kind === 'none') continue;
     const { capacity, measuredAt } = found.kept;
-    err(`capacity ${capacity} calls/s, as measured of ${target} at ${measuredAt}\n`);
-    return capacity;
+    const measured = `capacity ${capacity.toPrecision(4)} calls/s, as measured of ${asked.target} at ${measuredAt}`;
+    if (found.kind === 'known') {
+      err(`${measured}\n`);
+      return capacity;
+    }
+    err(`not used, since the server has changed: ${measured} (${found.differs.join('; ')})\n`);
   }
   const message = `the plan's rates are multiples of the capacity, and none is known of ${shown(model)} at ${url.origin} for this workload: state it with --capacity, or run holdfast calibrate`;
   throw new UserError('bad_usage', message);
