@@ -117,6 +117,8 @@ test('what does not fit is refused in words, with exit code 2', async () => {
   assert.match(await refused('--seeds', '0'), /--seeds must be a whole number from 1/);
   assert.match(await refused('--set', 'control.rom=3'), /did you mean control\.room\?/);
   assert.match(await refused('--set', 'control.room=0'), /room/);
+  assert.match(await refused('--set', 'cost.efficency=1'), /did you mean cost\.efficiency\?/);
+  assert.match(await refused('--set', 'cost.efficiency=0'), /cost\.efficiency must be a number/);
   assert.match(await refused('--sweep', '--published'), /one of --published and --sweep/);
   assert.match(await refused('--plan', '/nowhere/plan.yaml'), /cannot read the plan/);
 });

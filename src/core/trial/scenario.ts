@@ -18,6 +18,8 @@ export interface Changes {
   readonly capacity?: number | undefined;
   readonly control?: Readonly<Record<string, unknown>> | undefined;
   readonly engine?: Readonly<Record<string, unknown>> | undefined;
+  /** Of the profile's step cost. */
+  readonly cost?: Readonly<Record<string, number>> | undefined;
   /** For a point of the sweep. */
   readonly load?: number | undefined;
   readonly deadlineSeconds?: number | undefined;
@@ -35,7 +37,7 @@ export function settingsOf(scenario: string, seed: number, changes: Changes = {}
     capacity: changes.capacity ?? CAPACITIES[name] ?? 1,
     control: { ...arm.control, ...changed, budget: { ...arm.control.budget, ...changed.budget } },
     engine: { numGpuBlocks, maxModelLen, ...arm.engine, ...changes.engine },
-    cost,
+    cost: { ...cost, ...changes.cost },
   };
 }
 

@@ -149,7 +149,7 @@ function virtual(given: CalibrateFlags, world: World): ExitCode {
     maxModelLen: profile.maxModelLen,
     ...changed,
   };
-  const cost = { ...profile.cost, ...checkedCosts(costs) };
+  const cost = { ...profile.cost, ...costs };
   const workload = workloadOf(given);
   const options = optionsOf(given, VIRTUAL_CALIBRATION);
   checked(() => engineOptions(engine));
@@ -228,20 +228,6 @@ function arrivalsOf(given: CalibrateFlags): Arrivals {
   const word = given.arrivals?.[0] ?? 'even';
   if (word === 'even' || word === 'poisson') return word;
   throw new UserError('bad_usage', `--arrivals must be even or poisson, not ${shown(word)}`);
-}
-
-const MOST_COST = 1e6;
-
-function checkedCosts(costs: Readonly<Record<string, unknown>>): Readonly<Record<string, number>> {
-  for (const [name, value] of Object.entries(costs)) {
-    const fits = typeof value === 'number' && value >= 0 && value <= MOST_COST;
-    if (fits && (name !== 'efficiency' || value > 0)) continue;
-    throw new UserError(
-      'bad_usage',
-      `cost.${name} must be a number from 0 to ${MOST_COST}, not ${shown(value)}`,
-    );
-  }
-  return costs as Readonly<Record<string, number>>;
 }
 
 /** An option that does not fit, as what its user can put right. */

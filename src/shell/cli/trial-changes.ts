@@ -9,7 +9,11 @@ import { nearest, shown } from '../shared/options.js';
 /** Where a key may be: before its dot. */
 type Place = 'control' | 'engine' | 'cost';
 
-type OptionChanges<Places extends Place> = { readonly [Name in Places]: Readonly<Record<string, unknown>> };
+type OptionChanges<Places extends Place> = {
+  readonly [Name in Places]: Readonly<Record<string, Name extends 'cost' ? number : unknown>>;
+};
+
+const MOST_COST = 1e6;
 
 const KEYS: Readonly<Record<Place, () => readonly string[]>> = {
   control: controlKeys,
@@ -17,7 +21,7 @@ const KEYS: Readonly<Record<Place, () => readonly string[]>> = {
   cost: () => Object.keys(linearCost(0, 0)),
 };
 
-/** The changes at `places`; a `UserError` says which key there is not. */
+/** The changes at `places`; a `UserError` says which key there is not, or which cost cannot be. */
 export function changesOf<Places extends Place>(
   settings: readonly string[],
   places: readonly Places[],
@@ -37,7 +41,8 @@ export function changesOf<Places extends Place>(
     }
     set(changes[place], path, valueOf(setting.slice(equals + 1)));
   }
-  return changes;
+  checkCosts((changes as Partial<Record<Place, Record<string, unknown>>>).cost ?? {});
+  return changes as OptionChanges<Places>;
 }
 
 /** Keys of the control's options, those of budget and bounds behind a dot. */
@@ -66,4 +71,15 @@ function unknown(key: string, place: string | undefined, known: readonly string[
   const near = nearest(key, all);
   const hint = near === undefined ? `the keys are ${all.join(', ')}` : `did you mean ${near}?`;
   return new UserError('bad_usage', `--set knows no ${shown(key)}; ${hint}`);
+}
+
+function checkCosts(costs: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(costs)) {
+    const fits = typeof value === 'number' && value >= 0 && value <= MOST_COST;
+    if (fits && (name !== 'efficiency' || value > 0)) continue;
+    throw new UserError(
+      'bad_usage',
+      `cost.${name} must be a number from 0 to ${MOST_COST}, not ${shown(value)}`,
+    );
+  }
 }

@@ -32,7 +32,11 @@ const FLAGS = {
   plan: { value: 'FILE', help: 'run this plan, YAML or JSON, instead of the published one' },
   ...TRACE_FLAGS,
   seeds: { value: 'N', help: 'run seeds 1 to N (3)' },
-  set: { value: 'KEY=VALUE', many: true, help: 'change an option: control.room=100, engine.maxNumSeqs=64' },
+  set: {
+    value: 'KEY=VALUE',
+    many: true,
+    help: 'change an option: control.room=100, engine.maxNumSeqs=64, cost.efficiency=0.9',
+  },
   capacity: { value: 'N', help: 'Ĉ in calls per second, instead of the profile’s' },
   store: {
     value: 'FILE',
@@ -118,7 +122,7 @@ function askedOf(given: Given<typeof FLAGS>, world: World): Asked {
   const path = given.plan?.[0];
   const stated = given.capacity === undefined ? undefined : positive(given.capacity[0] ?? '', 'capacity');
   const asked: Changes = {
-    ...changesOf(given.set ?? [], ['control', 'engine']),
+    ...changesOf(given.set ?? [], ['control', 'engine', 'cost']),
     plan: planAsked(given, path === undefined ? undefined : readPlanFile(path)),
     capacity: stated,
   };
