@@ -59,7 +59,6 @@ export class LiveRun {
   readonly planned: readonly PlannedCall[];
   readonly #settings: LiveSettings;
   readonly #scraper: Scraper;
-  readonly #lag = new LagMeter();
   #clock: SystemClock | undefined;
   #drill: Drill | undefined;
   #delivered = 0;
@@ -96,18 +95,20 @@ export class LiveRun {
     await this.#scraper.first();
     const startedAt = new Date();
     const requests = this.#requests(startedAt);
+    // From here on only: how long the process took to get ready is nobody's lag.
+    const lag = new LagMeter();
     const { url, timeScale } = this.#settings;
     const clock = new SystemClock(timeScale);
     this.#clock = clock;
     this.#scraper.begin(clock, timeScale);
-    const sentLate = (ms: number): void => this.#lag.sentLate(ms);
+    const sentLate = (ms: number): void => lag.sentLate(ms);
     const target = new HttpTarget({ clock, url, requests, timeScale, sentLate });
     const drill = this.#newDrill(clock, target);
     this.#drill = drill;
     await this.#untilOver(clock, drill);
     drill.stop();
     target.close();
-    const generator = this.#lag.stop();
+    const generator = lag.stop();
     await this.#scraper.stop(() => clock.now());
     return { run: this.#record(drill, generator, startedAt), planned: this.planned };
   }
