@@ -122,6 +122,9 @@ describe('before the first byte of the answer', () => {
     deepEqual([seen.status, seen.attempt, seen.execution], [503, 'upstream_refused', 'failed_refused']);
     equal(seen.headers['x-holdfast-reason'], 'upstream_refused');
     equal(errorIn(seen)['code'], 'upstream_refused');
+    const { upstream, error } = JSON.parse(running?.warned[0] ?? '{}') as Record<string, string>;
+    equal(upstream, url);
+    match(error ?? '', /ECONNREFUSED/);
     ok(seen.whole);
   });
 
@@ -177,6 +180,17 @@ describe('before the first byte of the answer', () => {
     equal(seen.headers['x-engine'], 'yes');
     equal(seen.headers['x-holdfast-reason'], undefined);
     match(seen.headers['x-holdfast-execution'] ?? '', /^execution-/);
+  });
+
+  test('so does a redirect, which is an ending of its own', async () => {
+    for (const status of [304, 307]) {
+      const seen = await see(({ response }) => response.writeHead(status, { location: '/else' }).end());
+      deepEqual(
+        [seen.status, seen.headers['location'], seen.attempt, seen.execution],
+        [status, '/else', 'upstream_status_3xx', 'failed_status_3xx'],
+      );
+      await running?.stop();
+    }
   });
 
   test('so does a client error', async () => {

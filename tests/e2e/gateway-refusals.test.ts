@@ -46,6 +46,7 @@ describe('a call that finds no place', () => {
     );
     equal(openai.headers.get('x-holdfast-reason'), 'refused_line_full');
     equal(openai.headers.get('x-request-id'), 'mine');
+    equal(openai.headers.get('x-holdfast-attempt'), '0');
     match(openai.headers.get('x-holdfast-call') ?? '', /^call-/);
     match(openai.headers.get('retry-after') ?? '', /^([1-9]|[1-5]\d)$/);
     const ms = Number(openai.headers.get('retry-after-ms'));

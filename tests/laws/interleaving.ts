@@ -61,6 +61,7 @@ const FAILURES: readonly (readonly [Failure, number | undefined])[] = [
   ['reset', undefined],
   ['truncated', undefined],
   ['timeout', undefined],
+  ['status_3xx', 307],
   ['status_4xx', 400],
   ['status_4xx', 429],
   ['status_5xx', 503],

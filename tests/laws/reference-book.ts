@@ -51,7 +51,14 @@ export class ReferenceBook {
   }
 
   protected refuse(attempt: Attempt, reason: RefusalReason): void {
-    this.say({ kind: 'refuse', attempt: attempt.id, reason, retryAfterMs: WAIT_MS, mayRetry: true });
+    this.say({
+      kind: 'refuse',
+      attempt: attempt.id,
+      reason,
+      ordinal: attempt.ordinal,
+      retryAfterMs: WAIT_MS,
+      mayRetry: true,
+    });
     attempt.toldMs = WAIT_MS;
     this.endAttempt(attempt, reason);
     const { call } = attempt as { call: Call | undefined };

@@ -40,7 +40,8 @@ export class ReferenceEngine extends ReferenceLine {
     call.entitlement += 1;
     call.lastWord = 'failed';
     this.toIdle(call);
-    const lasting = event.failure === 'status_4xx' && ![408, 409, 425, 429].includes(event.status ?? 0);
+    const wrong = event.failure === 'status_4xx' && ![408, 409, 425, 429].includes(event.status ?? 0);
+    const lasting = wrong || event.failure === 'status_3xx';
     if (lasting) this.endCall(call, 'failed');
   }
 

@@ -108,7 +108,8 @@ export class Client {
   }
 
   ended({ attempt, ending }: Extract<Verdict, { kind: 'end' }>): void {
-    if (attempt === this.#attempt) this.#again(0, ending !== 'upstream_status_4xx');
+    if (attempt === this.#attempt)
+      this.#again(0, ending !== 'upstream_status_4xx' && ending !== 'upstream_status_3xx');
   }
 
   #facts(): AttemptFacts {

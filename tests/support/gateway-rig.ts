@@ -8,7 +8,7 @@ import { type GatewaySettings, gatewayConfig } from '../../src/shell/gateway/con
 import { Metrics } from '../../src/shell/gateway/metrics.js';
 import { pseudonyms } from '../../src/shell/gateway/pseudonym.js';
 import { type Gateway, startGateway } from '../../src/shell/gateway/server.js';
-import { SILENT } from '../../src/shell/shared/log.js';
+import { createLog } from '../../src/shell/shared/log.js';
 import { SystemClock } from '../../src/shell/shared/system-clock.js';
 import { FakeEngine, type Script } from './fake-engine.js';
 import { Stream } from './promised.js';
@@ -46,6 +46,8 @@ export interface Rig {
   ) => Promise<Extract<ControlEvent, { kind: K }>>;
   /** The endings of all attempts so far. */
   readonly ledger: () => string[];
+  /** Log lines from `warn` up. */
+  readonly warned: readonly string[];
   readonly stop: () => Promise<void>;
 }
 
@@ -57,6 +59,7 @@ export async function startRig(
 ): Promise<Rig> {
   const engine = await FakeEngine.start(script);
   const pseudonym = pseudonyms();
+  const warned: string[] = [];
   const metrics = new Watched({ pseudonym });
   const config = gatewayConfig({
     port: 0,
@@ -66,7 +69,7 @@ export async function startRig(
   });
   const gateway = await startGateway(config, {
     clock,
-    log: SILENT,
+    log: createLog({ level: 'warn', to: { write: (line) => void warned.push(line) } }),
     metrics,
     pseudonym,
     wallClock: Date.now,
@@ -79,6 +82,7 @@ export async function startRig(
     metrics,
     verdicts,
     events,
+    warned,
     verdict: async (kind, count) =>
       (await verdicts.next(`verdict ${kind}`, (verdict) => verdict.kind === kind, count)) as never,
     heard: async (kind, count) =>

@@ -29,6 +29,7 @@ const FAILURES: readonly Failure[] = [
   'reset',
   'truncated',
   'timeout',
+  'status_3xx',
   'status_4xx',
   'status_5xx',
   'error_event',

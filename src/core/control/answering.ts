@@ -108,7 +108,9 @@ export function fail(state: State, event: Extract<ControlEvent, { kind: 'fail' }
   state.memory.release(execution);
   call.execution = undefined;
   call.entitlement += 1;
-  const final = failure === 'status_4xx' && !TRANSIENT_4XX.has(status ?? 400);
+  // Asked again, it would say the same.
+  const lasting = failure === 'status_4xx' && !TRANSIENT_4XX.has(status ?? 400);
+  const final = failure === 'status_3xx' || lasting;
   if (final) forgetCall(state, call, 'failed');
   else setIdle(state, call, 'failed');
   fillRoom(state);

@@ -61,6 +61,7 @@ function turnAway(state: State, id: string, tenant: string, reason: RefusalReaso
     kind: 'refuse',
     attempt: id,
     reason,
+    ordinal: 0,
     retryAfterMs: drawRetryAfter(state, tenant),
     mayRetry: true,
   });

@@ -41,7 +41,14 @@ export function endListeners(state: State, call: Call, ending: AttemptEnding): v
 export function refuse(state: State, attempt: Attempt, reason: RefusalReason): void {
   const retryAfterMs = drawRetryAfter(state, attempt.call.tenant);
   const mayRetry = reason !== 'gave_up' && state.now + retryAfterMs < attempt.call.giveUpAt;
-  state.say({ kind: 'refuse', attempt: attempt.id, reason, retryAfterMs, mayRetry });
+  state.say({
+    kind: 'refuse',
+    attempt: attempt.id,
+    reason,
+    ordinal: attempt.ordinal,
+    retryAfterMs,
+    mayRetry,
+  });
   endAttempt(state, attempt, reason);
   attempt.call.mayReturnAt = state.now + shortestGapMs(attempt.facts, retryAfterMs);
 }

@@ -61,6 +61,8 @@ export type Verdict =
       readonly kind: 'refuse';
       readonly attempt: string;
       readonly reason: RefusalReason;
+      /** Number of this attempt within its call, from 0. */
+      readonly ordinal: number;
       /** Milliseconds, 1,000–59,000, jittered. */
       readonly retryAfterMs: number;
       /** False when no later attempt could make it. */

@@ -19,6 +19,7 @@ export const ATTEMPT_ENDINGS = [
   'upstream_reset',
   'upstream_truncated',
   'upstream_timeout',
+  'upstream_status_3xx',
   'upstream_status_4xx',
   'upstream_status_5xx',
   'upstream_error_event',
@@ -48,6 +49,7 @@ export const EXECUTION_ENDINGS = [
   'failed_reset',
   'failed_truncated',
   'failed_timeout',
+  'failed_status_3xx',
   'failed_status_4xx',
   'failed_status_5xx',
   'failed_error_event',
@@ -58,7 +60,7 @@ export type CancelEnding = Extract<ExecutionEnding, `cancelled_${string}`>;
 
 /**
  * What the engine did wrong. `refused`: no connection; `reset`: broken before its first body byte;
- * `truncated`: broken after it; `timeout`: a stated upstream limit passed; `status_4xx`, `status_5xx`: it
+ * `truncated`: broken after it; `timeout`: a stated upstream limit passed; `status_3xx` and up: it
  * answered so; `error_event`: an error inside a 200; `malformed`: not HTTP, or not the promised length.
  */
 export type Failure =
@@ -66,6 +68,7 @@ export type Failure =
   | 'reset'
   | 'truncated'
   | 'timeout'
+  | 'status_3xx'
   | 'status_4xx'
   | 'status_5xx'
   | 'error_event'

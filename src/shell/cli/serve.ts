@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { stringify } from 'yaml';
-import type { Family } from '../../core/meter/exposition.js';
+import { type Family, scalar } from '../../core/meter/exposition.js';
 import { fileView, type GatewayConfig } from '../gateway/config.js';
 import { Metrics } from '../gateway/metrics.js';
 import { ProcessMeter } from '../gateway/process-meter.js';
@@ -12,6 +12,7 @@ import { warnings } from '../gateway/warnings.js';
 import { EXIT, type ExitCode } from '../shared/errors.js';
 import { FileWatch } from '../shared/file-watch.js';
 import { createLog, errorText, type Log } from '../shared/log.js';
+import { LogOutput, standardError } from '../shared/log-output.js';
 import { SystemClock } from '../shared/system-clock.js';
 import { startTwin, type Twin } from '../twin/server.js';
 import { type Command, HELP_FLAG, type World } from './command.js';
@@ -64,14 +65,21 @@ function checked({ config, warnings: more }: Configuration, world: World): ExitC
 
 async function serve(configuration: Configuration, given: SettingFlags, world: World): Promise<ExitCode> {
   const { config: named, warnings: more } = configuration;
-  const log = createLog({ level: named.log.level });
+  const output = new LogOutput(standardError(), named.log.bufferBytes);
+  const flush = (): void => output.flush();
+  process.on('exit', flush);
+  const log = createLog({ level: named.log.level, to: output });
   const twin = named.upstreams.length === 0 ? await startTwin({ servedModelName: TWIN_MODEL }) : undefined;
   const config = twin === undefined ? named : { ...named, upstreams: [{ url: twin.url }] };
   const meter = new ProcessMeter();
   const reloads = new ReloadMeter(Date.now);
   let unwatch = (): void => {};
   try {
-    const gateway = await start(config, log, () => [...meter.families(), ...reloads.families()]);
+    const gateway = await start(config, log, () => [
+      ...meter.families(),
+      ...reloads.families(),
+      lostLines(output),
+    ]);
     // Before anybody is told that it listens: a SIGHUP that nobody hears ends the process.
     unwatch = following(configuration, world, {
       given,
@@ -90,6 +98,8 @@ async function serve(configuration: Configuration, given: SettingFlags, world: W
   } finally {
     unwatch();
     meter.close();
+    output.flush();
+    process.off('exit', flush);
     await twin?.close();
   }
 }
@@ -111,6 +121,15 @@ function following(configuration: Configuration, { signals }: World, parts: Relo
     unlisten?.();
     watch.close();
   };
+}
+
+function lostLines({ lost }: LogOutput): Family {
+  return scalar(
+    'holdfast_log_lines_lost_total',
+    'counter',
+    'Log lines that nobody will see: the reader of the log was too slow, or writing failed.',
+    lost,
+  );
 }
 
 function start(config: GatewayConfig, log: Log, more: () => readonly Family[]): Promise<Gateway> {

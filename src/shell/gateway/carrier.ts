@@ -121,7 +121,7 @@ export class Carrier implements AttemptSink {
       case 'attach':
         return this.#attach(verdict);
       case 'refuse':
-        return this.#attempts.get(verdict.attempt)?.refuse(verdict.reason, verdict);
+        return this.#refuse(verdict);
       case 'end':
         return this.#attempts.get(verdict.attempt)?.end(verdict.ending);
       case 'cancel':
@@ -159,6 +159,7 @@ export class Carrier implements AttemptSink {
       upstream,
       timeouts: this.#parts.config().upstreamTimeouts,
       clock,
+      reached: (url) => this.#parts.observer.reached(id, url),
       say: (event) => this.send(event),
       grown: (grown) => this.#cutLaggards(grown),
     });
@@ -176,6 +177,12 @@ export class Carrier implements AttemptSink {
     if (running !== undefined) return this.#listen(attempt, running);
     attempt.waitsFor = call;
     this.#waiting.get(call)?.listeners.add(attempt);
+  }
+
+  #refuse(verdict: Extract<Verdict, { kind: 'refuse' }>): void {
+    const attempt = this.#attempts.get(verdict.attempt);
+    attempt?.know({ ordinal: verdict.ordinal });
+    attempt?.refuse(verdict.reason, verdict);
   }
 
   #stopWaiting(attempt: Attempt): void {

@@ -1,6 +1,7 @@
 /** The settings of one gateway: each named here once, with what it takes, its default, its meaning and when it may change. */
 
 import { LOG_LEVELS } from '../shared/log.js';
+import { LOG_BUFFER_BYTES } from '../shared/log-output.js';
 import { choice, duration, durationOrOff, list, number, size } from '../shared/settings/kinds.js';
 import {
   complete,
@@ -142,6 +143,12 @@ export const SETTINGS = {
       default: 'info',
       changes: 'live',
       about: 'how much is logged',
+    }),
+    bufferBytes: setting(size({ least: 4096, most: 1024 * MIB, whole: true }), {
+      default: LOG_BUFFER_BYTES,
+      changes: 'restart',
+      about:
+        'lines that the reader of the log has not taken yet; beyond it lines are lost, counted and said later, and nobody waits',
     }),
   },
 };

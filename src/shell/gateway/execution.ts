@@ -43,6 +43,7 @@ export interface ExecutionParts {
   readonly upstream: Upstream;
   readonly timeouts: UpstreamTimeouts;
   readonly clock: Clock;
+  readonly reached: (url: string) => void;
   readonly say: (event: ExecutionEvent) => void;
   /** Called after bytes were added to a sealed answer. */
   readonly grown: (execution: Execution) => void;
@@ -126,6 +127,10 @@ export class Execution implements Exchange {
     this.#state = this.#state === 'whole' ? 'whole' : 'failed';
     this.#timer();
     this.#letGo();
+  }
+
+  onReached(url: string): void {
+    this.#parts.reached(url);
   }
 
   onHead(status: number, headers: HeaderFields): void {
@@ -223,7 +228,7 @@ export class Execution implements Exchange {
   #failStatus(body: Buffer | undefined): void {
     this.#errorPieces = undefined;
     this.#errorAnswer = { status: this.#status, headers: this.#headers, body };
-    this.#fail(this.#status >= 500 ? 'status_5xx' : 'status_4xx', this.#status);
+    this.#fail(failureOf(this.#status), this.#status);
   }
 
   #fail(failure: Failure, status?: number, usage = this.#answer?.usage()): void {
@@ -261,4 +266,10 @@ export class Execution implements Exchange {
       for (const reader of this.readers) reader.advance();
     });
   }
+}
+
+/** What an answer with this status, which is none of 2xx, stands for. */
+function failureOf(status: number): Failure {
+  if (status >= 500) return 'status_5xx';
+  return status >= 400 ? 'status_4xx' : 'status_3xx';
 }

@@ -118,6 +118,14 @@ export class Metrics implements Observer {
     // The endings of attempts say more than their status codes.
   }
 
+  reached(): void {
+    // Where work went is for the log.
+  }
+
+  unreachable(): void {
+    // So is why it did not get there.
+  }
+
   passedThrough(status: number): void {
     // HTTP lets a server answer 600 to 999, which its client must treat as a server's error.
     this.#passthrough.add(status === 0 ? 'left' : `${Math.min(Math.floor(status / 100), 5)}xx`);

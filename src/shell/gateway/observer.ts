@@ -10,6 +10,10 @@ export interface Observer {
   verdict(verdict: Verdict, now: number): void;
   /** A status line went out to this attempt: the engine's, or the gateway's own refusal. */
   answered(attempt: string, status: number): void;
+  /** This execution's request is on its way over a connection to the engine at `url`. */
+  reached(execution: string, url: string): void;
+  /** The engine at `url` could not be reached, and is asked last for a while. */
+  unreachable(url: string, error: unknown): void;
   /** A request that is no call was passed through; `status` is 0 when its client left before an answer. */
   passedThrough(status: number): void;
 }
@@ -25,6 +29,12 @@ export function observers(all: readonly Observer[]): Observer {
     },
     answered: (attempt, status) => {
       for (const each of all) each.answered(attempt, status);
+    },
+    reached: (execution, url) => {
+      for (const each of all) each.reached(execution, url);
+    },
+    unreachable: (url, error) => {
+      for (const each of all) each.unreachable(url, error);
     },
     passedThrough: (status) => {
       for (const each of all) each.passedThrough(status);

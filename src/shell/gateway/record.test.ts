@@ -109,6 +109,7 @@ describe('recorder', () => {
     );
     recorder.event({ kind: 'first-byte', execution: 'e1' }, 260);
     const usage = { promptTokens: 12, cachedPromptTokens: 4, completionTokens: 34 };
+    recorder.reached('e1', 'http://engine:8000');
     recorder.verdict(
       {
         kind: 'execution-ended',
@@ -128,6 +129,7 @@ describe('recorder', () => {
     assert.deepEqual(
       [
         line?.ending,
+        line?.upstream,
         line?.age_ms,
         line?.queue_ms,
         line?.first_byte_ms,
@@ -135,7 +137,7 @@ describe('recorder', () => {
         line?.status,
         line?.model,
       ],
-      ['finished', 700, 0, 250, 900, 200, 'claude'],
+      ['finished', 'http://engine:8000', 700, 0, 250, 900, 200, 'claude'],
     );
     assert.deepEqual([line?.prompt_tokens, line?.cached_prompt_tokens, line?.completion_tokens], [12, 4, 34]);
   });
@@ -144,7 +146,14 @@ describe('recorder', () => {
     const { recorder, lines } = recording();
     recorder.event({ kind: 'arrive', attempt: 'a1', facts: FACTS }, 0);
     recorder.verdict(
-      { kind: 'refuse', attempt: 'a1', reason: 'refused_budget', retryAfterMs: 4_000, mayRetry: true },
+      {
+        kind: 'refuse',
+        attempt: 'a1',
+        reason: 'refused_budget',
+        ordinal: 2,
+        retryAfterMs: 4_000,
+        mayRetry: true,
+      },
       0,
     );
     recorder.answered('a1', 429);

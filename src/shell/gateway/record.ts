@@ -3,7 +3,7 @@
 import type { AttemptFacts, ControlEvent } from '../../core/control/event.js';
 import { familyOf } from '../../core/control/family.js';
 import type { Verdict } from '../../core/control/verdict.js';
-import type { Log, LogFields } from '../shared/log.js';
+import { errorText, type Log, type LogFields } from '../shared/log.js';
 import type { Observer } from './observer.js';
 import type { Pseudonym } from './pseudonym.js';
 
@@ -21,6 +21,7 @@ interface LiveExecution {
   readonly startedAt: number;
   readonly waitedMs: number;
   firstByteMs?: number;
+  upstream?: string;
 }
 
 /** Holds one small record an open attempt and one a live execution, and nothing of their bodies. */
@@ -51,6 +52,19 @@ export class Recorder implements Observer {
   answered(attempt: string, status: number): void {
     const open = this.#attempts.get(attempt);
     if (open !== undefined) open.status = status;
+  }
+
+  reached(execution: string, url: string): void {
+    const live = this.#executions.get(execution);
+    if (live !== undefined) live.upstream = url;
+    this.#log.debug('execution sent', { execution, upstream: url });
+  }
+
+  unreachable(url: string, error: unknown): void {
+    this.#log.warn('an engine cannot be reached: it is asked last for a moment', {
+      upstream: url,
+      error: errorText(error),
+    });
   }
 
   passedThrough(): void {
@@ -177,6 +191,7 @@ export class Recorder implements Observer {
       tenant: this.#pseudonym(tenant),
       call,
       execution,
+      upstream: live?.upstream,
       ending,
       age_ms: rounded(ageMs),
       queue_ms: rounded(live?.waitedMs),

@@ -7,7 +7,7 @@ import type { AttemptEnding } from '../../core/control/words.js';
 /** An ending that the gateway answers in its own words. */
 export type OwnEnding = Exclude<
   AttemptEnding,
-  'delivered' | `left_${string}` | 'upstream_status_4xx' | 'upstream_status_5xx' | 'upstream_error_event'
+  'delivered' | `left_${string}` | `upstream_status_${string}` | 'upstream_error_event'
 >;
 
 export interface Refusal {
@@ -84,6 +84,7 @@ export function isOwnEnding(ending: AttemptEnding): ending is OwnEnding {
     case 'left_before_first_byte':
     case 'left_mid_answer':
     case 'left_unconfirmed':
+    case 'upstream_status_3xx':
     case 'upstream_status_4xx':
     case 'upstream_status_5xx':
     case 'upstream_error_event':

@@ -102,16 +102,18 @@ class RunningGateway implements Gateway {
     metrics.follow(this.#control);
     this.#inbound = new Inbound(log);
     metrics.also(() => this.#inbound.families());
+    const observer = observers([metrics, new Recorder(log, pseudonym)]);
     this.#upstream = new Upstream(
       config.upstreams.map(({ url }) => url),
       config.upstreamTimeouts,
       clock,
+      (url, error) => observer.unreachable(url, error),
     );
     this.#carrier = new Carrier({
       config: () => this.#config,
       control: this.#control,
       clock,
-      observer: observers([metrics, new Recorder(log, pseudonym)]),
+      observer,
       upstream: this.#upstream,
     });
     this.#server = this.#makeServer();

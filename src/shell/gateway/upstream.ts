@@ -25,6 +25,8 @@ export interface EngineRequest {
 
 /** What comes back of one request. Exactly one of `onEnd` and `onFailure` ends it, unless it was let go. */
 export interface Exchange {
+  /** The request is on its way over a connection to the engine at `url`. */
+  onReached(url: string): void;
   /** `headers` as they came, those of the connection included. */
   onHead(status: number, headers: HeaderFields): void;
   onData(chunk: Buffer): void;
@@ -38,6 +40,7 @@ export type LetGo = () => void;
 
 /** One engine: its connections, and how it has been doing. */
 export interface Engine {
+  readonly url: string;
   readonly pool: Pool;
   /** What stands before every path. */
   readonly prefix: string;
@@ -50,10 +53,18 @@ export interface Engine {
 export class Upstream {
   readonly #engines: readonly Engine[];
   readonly #clock: Clock;
+  readonly #unreachable: (url: string, error: unknown) => void;
 
-  constructor(urls: readonly string[], timeouts: UpstreamTimeouts, clock: Clock) {
+  /** `unreachable` is told once a rest that an engine could not be reached, and why. */
+  constructor(
+    urls: readonly string[],
+    timeouts: UpstreamTimeouts,
+    clock: Clock,
+    unreachable: (url: string, error: unknown) => void = () => {},
+  ) {
     assert(urls.length > 0, 'a gateway needs an engine');
     this.#clock = clock;
+    this.#unreachable = unreachable;
     this.#engines = urls.map((text) => engineAt(new URL(text), timeouts));
   }
 
@@ -99,7 +110,7 @@ export class Upstream {
         return await ask(engine);
       } catch (error) {
         if (failureOf(error) !== 'refused') throw error;
-        this.#rest(engine);
+        this.#rest(engine, error);
         if (!again || tried.size === this.#engines.length) throw error;
       }
     }
@@ -117,7 +128,7 @@ export class Upstream {
       return true;
     };
     const fail = (error: Error): void => {
-      if (!connected) this.#rest(engine);
+      if (!connected) this.#rest(engine, error);
       if (connected || !elsewhere()) exchange.onFailure(connected ? broken(error) : 'refused', error);
     };
     engine.live += 1;
@@ -131,6 +142,7 @@ export class Upstream {
           engine.restsUntil = 0;
           destroy = () => controller.abort(new Error('let go'));
           if (over) destroy();
+          else guarded(() => exchange.onReached(engine.url));
         },
         onResponseStart({ rawHeaders }, status) {
           const fields = fieldsOf(Array.isArray(rawHeaders) ? rawHeaders : []);
@@ -152,7 +164,8 @@ export class Upstream {
     };
   }
 
-  #rest(engine: Engine): void {
+  #rest(engine: Engine, error: unknown): void {
+    if (engine.restsUntil <= this.#clock.now()) this.#unreachable(engine.url, error);
     const restMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** engine.refusals);
     engine.restsUntil = this.#clock.now() + restMs;
     engine.refusals += 1;
@@ -174,7 +187,8 @@ function engineAt(url: URL, timeouts: UpstreamTimeouts): Engine {
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     connect: { timeout: timeouts.connectMs },
   });
-  return { pool, prefix: url.pathname.replace(/\/+$/, ''), live: 0, refusals: 0, restsUntil: 0 };
+  const prefix = url.pathname.replace(/\/+$/, '');
+  return { url: url.origin + prefix, pool, prefix, live: 0, refusals: 0, restsUntil: 0 };
 }
 
 const NOT_CONNECTED = new Set([

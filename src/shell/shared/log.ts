@@ -1,6 +1,7 @@
 /** The log: JSON lines on stderr that can only hold the fields listed here, so no prompt or credential gets in. */
 
-import { type DestinationStream, destination, pino } from 'pino';
+import { type DestinationStream, pino } from 'pino';
+import { LogOutput, standardError } from './log-output.js';
 
 /** Every field that a line may have; anything else is dropped, at run time too. */
 export interface LogFields {
@@ -116,7 +117,7 @@ export interface LevelledLog extends Log {
 
 export interface LogParts {
   readonly level?: LogLevel;
-  /** Where lines go; stderr when absent, written before the call returns. */
+  /** Where lines go; stderr when absent. */
   readonly to?: DestinationStream;
 }
 
@@ -129,7 +130,7 @@ export function createLog({ level = 'info', to }: LogParts = {}): LevelledLog {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    to ?? destination({ fd: 2, sync: true }),
+    to ?? new LogOutput(standardError()),
   );
   return {
     debug: (message, fields) => lines.debug(listed(fields), message),
