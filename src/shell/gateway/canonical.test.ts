@@ -3,7 +3,7 @@
 import { equal, notEqual, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { canonicalMembers, canonicalText, DEPTH_LIMIT } from './canonical.js';
+import { canonicalMembers, canonicalText, DEPTH_LIMIT, STEP_LIMIT } from './canonical.js';
 
 function canonical(text: string): string | undefined {
   const members = canonicalMembers(text);
@@ -267,4 +267,13 @@ test('the work grows with the text and not with its square, however few escapes 
     const characters = searched(() => ok(canonical(text) !== undefined));
     ok(characters < 4 * text.length, `${characters} characters searched of ${text.length}`);
   }
+});
+
+test('a document of too many parts has no form; a prompt of as many token ids as any model takes has one', () => {
+  const keys = (count: number): string =>
+    `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',')}}`;
+  ok(canonical(keys(10_000)) !== undefined);
+  equal(canonical(keys(400_000)), undefined);
+  ok(canonical(`{"prompt":[${'17,'.repeat(200_000)}17]}`) !== undefined);
+  equal(canonical(`{"prompt":[${'17,'.repeat(STEP_LIMIT)}17]}`), undefined);
 });

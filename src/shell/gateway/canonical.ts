@@ -6,6 +6,13 @@
 /** Deeper documents have no canonical form; real requests stay far below. */
 export const DEPTH_LIMIT = 128;
 
+/**
+ * Larger documents have none either, so that no request holds up the others: a value counts one, a member of an object
+ * {@link MEMBER_STEPS}, and all of them take some twenty milliseconds. An array of 200,000 token ids is below it.
+ */
+export const STEP_LIMIT = 240_000;
+const MEMBER_STEPS = 12;
+
 /** The members of a top-level object: each key with the canonical text of its value. */
 export type Members = ReadonlyMap<string, string>;
 
@@ -19,7 +26,7 @@ const CONTROL = /[\u0000-\u001f]/;
 
 /**
  * The members of the JSON object that `text` holds, or undefined when it has no canonical form: not an object,
- * not JSON, a key twice in one object, or deeper than {@link DEPTH_LIMIT}.
+ * not JSON, a key twice in one object, deeper than {@link DEPTH_LIMIT}, or larger than {@link STEP_LIMIT}.
  */
 export function canonicalMembers(text: string): Members | undefined {
   const reader = new Reader(text);
@@ -48,6 +55,7 @@ function byCodeUnits(a: string, b: string): number {
 class Reader {
   readonly #text: string;
   #at = 0;
+  #steps = STEP_LIMIT;
 
   constructor(text: string) {
     this.#text = text;
@@ -72,6 +80,7 @@ class Reader {
       return members;
     }
     for (;;) {
+      this.#spend(MEMBER_STEPS);
       this.#space();
       const key = this.#string();
       this.#space();
@@ -109,6 +118,7 @@ class Reader {
 
   #value(depth: number): string {
     if (depth >= DEPTH_LIMIT) throw new NoForm();
+    this.#spend(1);
     this.#space();
     switch (this.#peek()) {
       case '{':
@@ -128,6 +138,11 @@ class Reader {
       default:
         return this.#number();
     }
+  }
+
+  #spend(steps: number): void {
+    this.#steps -= steps;
+    if (this.#steps < 0) throw new NoForm();
   }
 
   #word(word: string): string {

@@ -2,7 +2,6 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { AttemptFacts } from '../../core/control/event.js';
-import type { Members } from './canonical.js';
 import type { GatewayConfig } from './config.js';
 import { deadlinesOf } from './deadline-headers.js';
 import { fingerprint, VERSION_HEADERS, veil } from './fingerprint.js';
@@ -10,10 +9,14 @@ import { textOf, valuesOf } from './headers.js';
 import { identityOf } from './identity.js';
 import type { ReadBody } from './request-body.js';
 import type { Route } from './routes.js';
+import { type Skimmed, skim } from './skim.js';
 
 const LONGEST_MODEL = 256;
 /** Of a body that was unpacked it says nothing any more. */
 const PACKING = 'content-encoding';
+
+/** What a body is read for. */
+const SAID = new Set(['model', 'stream', 'store', 'background', 'previous_response_id', 'conversation']);
 
 /** What facts are read with: the settings, the wall clock, the veil's secret. */
 export interface FactsParts {
@@ -44,7 +47,7 @@ export function factsOf(
   const deadlines = deadlinesOf(request, config.deadlineHeader, wallClock());
   return {
     ...identityOf(request, config, secret),
-    ...saidInBody(print.members ?? looselyRead(body)),
+    ...saidInBody(print.members === undefined ? skim(body, SAID) : { members: print.members, whole: true }),
     route: route.path,
     fingerprint: veil(secret, 'fingerprint', print.hash),
     bodyBytes: body.length,
@@ -55,32 +58,18 @@ export function factsOf(
   };
 }
 
-function saidInBody(members: Members): Pick<AttemptFacts, 'model' | 'stream' | 'stateful'> {
+/** Of a body that was not looked at whole, the rest might say that it has state. */
+function saidInBody({ members, whole }: Skimmed): Pick<AttemptFacts, 'model' | 'stream' | 'stateful'> {
   const model = members.get('model') ?? '';
   const set = (name: string): boolean => (members.get(name) ?? 'null') !== 'null';
   return {
     model: model.startsWith('"') ? (JSON.parse(model) as string).slice(0, LONGEST_MODEL) : '',
     stream: members.get('stream') === 'true',
     stateful:
+      !whole ||
       members.get('store') === 'true' ||
       members.get('background') === 'true' ||
       set('previous_response_id') ||
       set('conversation'),
   };
-}
-
-/** A body without a canonical form may still be read by the engine (a key twice: its last value). */
-function looselyRead(body: Buffer): Members {
-  const members = new Map<string, string>();
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    if (typeof value !== 'object' || value === null) return members;
-    for (const name of ['model', 'stream', 'store', 'background', 'previous_response_id', 'conversation']) {
-      const member = (value as Record<string, unknown>)[name];
-      if (member !== undefined) members.set(name, JSON.stringify(member));
-    }
-  } catch {
-    return members;
-  }
-  return members;
 }

@@ -4,7 +4,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { canonicalMembers, canonicalText, type Members } from './canonical.js';
 
 /** Bodies above this are hashed as they came: a canonical form of them would hold up every other client. */
-export const CANONICAL_LIMIT_BYTES = 8 * 1024 * 1024;
+export const CANONICAL_LIMIT_BYTES = 2 * 1024 * 1024;
 
 /** Headers that choose a version of the API, and how the body is packed. */
 export const VERSION_HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta', 'content-encoding'];
