@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net';
 import { errorBody } from './error-body.js';
+import type { Meets } from './inbound.js';
 
 interface Words {
   readonly status: number;
@@ -29,16 +30,14 @@ const MALFORMED: Words = {
   message: 'The request could not be read.',
 };
 
-/**
- * Answers on the bare connection, since there is no request to answer; unless another one of the same connection is
- * `answering`, whose client would take these words for its answer, or for a part of it.
- */
-export function answerClientError(error: Error, socket: Socket, answering: boolean): void {
+/** Answers on the bare connection, since there is no request to answer; not where these words would meet others. */
+export function answerClientError(error: Error, socket: Socket, meets: Meets): void {
   const code = 'code' in error ? error.code : undefined;
   const late = code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const gone = code === 'ECONNRESET' || code === 'EPIPE' || !socket.writable;
   // A connection opened in advance has asked for nothing, and must not find an answer when it does.
-  if (gone || answering || (late && socket.bytesRead === 0)) {
+  if (meets === 'closing' && !gone) return;
+  if (gone || meets === 'another' || (late && socket.bytesRead === 0)) {
     socket.destroy();
     return;
   }

@@ -10,12 +10,19 @@ import { BodiesHeld } from './request-body.js';
 /** Dropped connections are said in the log at most once in this time, milliseconds. */
 const DROPS_LINE_MS = 10_000;
 
+/**
+ * `nothing`: they are understood; `another`: the answer to another request, for which, or for a part of which, they would
+ * be taken; `closing`: an answer that is the connection's last.
+ */
+export type Meets = 'nothing' | 'another' | 'closing';
+
 export class Inbound {
   readonly bodies = new BodiesHeld();
   readonly #log: Log;
-  /** How many requests of a connection have no whole answer yet. */
-  readonly #answers = new WeakMap<Socket, number>();
-  #open = 0;
+  /** The requests of a connection that have no whole answer yet. */
+  readonly #open = new WeakMap<Socket, Set<ServerResponse>>();
+  readonly #closing = new WeakSet<Socket>();
+  #connections = 0;
   #dropped = 0;
   #unsaid = 0;
   #saying: NodeJS.Timeout | undefined;
@@ -27,9 +34,9 @@ export class Inbound {
   /** Counts the connections of `server`, which drops those beyond its bound. */
   count(server: Server): void {
     server.on('connection', (socket: Socket) => {
-      this.#open += 1;
+      this.#connections += 1;
       socket.once('close', () => {
-        this.#open -= 1;
+        this.#connections -= 1;
       });
     });
     server.on('drop', () => {
@@ -41,12 +48,23 @@ export class Inbound {
 
   /** A request has come whose answer will be `response`. */
   follow(socket: Socket, response: ServerResponse): void {
-    this.#answers.set(socket, (this.#answers.get(socket) ?? 0) + 1);
-    response.once('close', () => this.#answers.set(socket, (this.#answers.get(socket) ?? 1) - 1));
+    const open = this.#open.get(socket) ?? new Set();
+    this.#open.set(socket, open.add(response));
+    response.once('close', () => {
+      open.delete(response);
+      if (!response.shouldKeepAlive) this.#closing.add(socket);
+    });
   }
 
-  answering(socket: Socket): boolean {
-    return (this.#answers.get(socket) ?? 0) > 0;
+  /** What words on the bare connection would meet, with which a request is to be answered that is none. */
+  meets(socket: Socket): Meets {
+    const open = [...(this.#open.get(socket) ?? [])];
+    const last = open.at(-1);
+    if (this.#closing.has(socket) || (last?.writableEnded === true && !last.shouldKeepAlive))
+      return 'closing';
+    if (last === undefined) return 'nothing';
+    // A body that turns out to be none belongs to the request that waits for its answer.
+    return open.length > 1 || last.headersSent || last.req.complete ? 'another' : 'nothing';
   }
 
   /** Puts the settings in force that may change while running. */
@@ -58,7 +76,7 @@ export class Inbound {
 
   families(): readonly Family[] {
     return [
-      scalar('holdfast_connections_open', 'gauge', 'Connections of clients.', this.#open),
+      scalar('holdfast_connections_open', 'gauge', 'Connections of clients.', this.#connections),
       scalar(
         'holdfast_connections_dropped_total',
         'counter',

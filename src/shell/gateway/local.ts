@@ -39,6 +39,26 @@ export function refuseTarget(response: ServerResponse): void {
   refuse(response, 400, 'rejected_malformed', 'The target of the request is not a path.');
 }
 
+/**
+ * Why a request could be read in another way by another parser, which is how one client's bytes get into another
+ * one's request; undefined when it is sound. What Node's own parser refuses does not come here.
+ */
+export function unsound({ httpVersion, headers, headersDistinct }: IncomingMessage): string | undefined {
+  const hosts = headersDistinct['host']?.length ?? 0;
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return 'The request must name one host.';
+  if (httpVersion !== '1.1' && headers['transfer-encoding'] !== undefined)
+    return 'Only HTTP/1.1 has chunked bodies.';
+  return httpVersion === '1.1' || httpVersion === '1.0'
+    ? undefined
+    : 'Only HTTP/1.0 and 1.1 are spoken here.';
+}
+
+/** Answers such a request, and gives its connection up, since nobody knows where its next one begins. */
+export function refuseUnsound(response: ServerResponse, message: string): void {
+  response.shouldKeepAlive = false;
+  refuse(response, 400, 'rejected_malformed', message);
+}
+
 /** Answers a request with more header fields than the gateway takes, and gives its connection up. */
 export function refuseHeaders(response: ServerResponse): void {
   response.shouldKeepAlive = false;

@@ -20,7 +20,7 @@ import { factsOf } from './facts.js';
 import { forwardedToEngine, textOf } from './headers.js';
 import { RandomPool } from './ids.js';
 import { Inbound } from './inbound.js';
-import { answerLocally, refuseHeaders, refuseTarget } from './local.js';
+import { answerLocally, refuseHeaders, refuseTarget, refuseUnsound, unsound } from './local.js';
 import type { Metrics } from './metrics.js';
 import { observers } from './observer.js';
 import { passThrough } from './passthrough.js';
@@ -201,6 +201,8 @@ class RunningGateway implements Gateway {
       keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
       keepAliveTimeout: keepAliveMs,
       maxHeaderSize: headerBytes,
+      // Asked for here, so that the refusal is like every other.
+      requireHostHeader: false,
       headersTimeout: headersMs,
       // Behind the bound of the body itself, which has its own ending.
       requestTimeout: headersMs + bodyMs + CHECK_MS,
@@ -221,7 +223,7 @@ class RunningGateway implements Gateway {
     });
     server.on('clientError', (error: Error, socket) => {
       // Node gives the connection itself, whatever its types call it.
-      answerClientError(error, socket as Socket, this.#inbound.answering(socket as Socket));
+      answerClientError(error, socket as Socket, this.#inbound.meets(socket as Socket));
     });
     return server;
   }
@@ -230,6 +232,8 @@ class RunningGateway implements Gateway {
     this.#inbound.follow(request.socket, response);
     if (this.#draining) response.shouldKeepAlive = false;
     if (request.rawHeaders.length > 2 * this.#config.inbound.headerFields) return refuseHeaders(response);
+    const wrong = unsound(request);
+    if (wrong !== undefined) return refuseUnsound(response, wrong);
     request.url = originForm(request.url ?? '/');
     if (!request.url.startsWith('/')) return refuseTarget(response);
     const local = {

@@ -37,7 +37,8 @@ test('bytes of any kind are borne, and say whether all was looked at', () => {
       equal(skim(Buffer.from(bytes), WANTED).whole, true);
     }),
   );
-  for (const text of ['', '[', '{"', '{"a":"\\"', '{"model":']) equal(skim(Buffer.from(text), WANTED).whole, true);
+  for (const text of ['', '[', '{"', '{"a":"\\"', '{"model":'])
+    equal(skim(Buffer.from(text), WANTED).whole, true);
 });
 
 test('a body that is nothing but structure is looked at up to a bound', () => {
