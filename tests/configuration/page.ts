@@ -31,6 +31,7 @@ const SECTIONS: readonly Section[] = [
   {
     title: 'Who is who',
     keys: [
+      'allowed_keys_file',
       'anonymous',
       'tenant_headers',
       'end_user_header',

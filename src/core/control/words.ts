@@ -29,6 +29,7 @@ export const ATTEMPT_ENDINGS = [
   'rejected_malformed',
   'rejected_bodies_full',
   'rejected_too_slow',
+  'rejected_key',
 ] as const;
 export type AttemptEnding = (typeof ATTEMPT_ENDINGS)[number];
 

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { stringify } from 'yaml';
 import { type Family, scalar } from '../../core/meter/exposition.js';
+import type { AllowedKeys } from '../gateway/allowed-keys.js';
 import { fileView, type GatewayConfig } from '../gateway/config.js';
 import { Metrics } from '../gateway/metrics.js';
 import { ProcessMeter } from '../gateway/process-meter.js';
@@ -18,6 +19,7 @@ import { startTwin, type Twin } from '../twin/server.js';
 import { type Command, HELP_FLAG, type World } from './command.js';
 import { type Configuration, configurationOf } from './configuration.js';
 import { type Flags, readFlags } from './flags.js';
+import { KeyFile, keysAt } from './key-file.js';
 import { Reload, type ReloadParts } from './reload.js';
 import { ReloadMeter } from './reload-meter.js';
 import { SETTING_FLAGS, type SettingFlags } from './setting-flags.js';
@@ -64,7 +66,8 @@ function checked({ config, warnings: more }: Configuration, world: World): ExitC
 }
 
 async function serve(configuration: Configuration, given: SettingFlags, world: World): Promise<ExitCode> {
-  const { config: named, warnings: more } = configuration;
+  const { config: named } = configuration;
+  const allowed = keysAt(named.allowedKeysFile);
   const output = new LogOutput(standardError(), named.log.bufferBytes);
   const flush = (): void => output.flush();
   process.on('exit', flush);
@@ -74,12 +77,11 @@ async function serve(configuration: Configuration, given: SettingFlags, world: W
   const meter = new ProcessMeter();
   const reloads = new ReloadMeter(Date.now);
   let unwatch = (): void => {};
+  let keyFile: KeyFile | undefined;
   try {
-    const gateway = await start(config, log, () => [
-      ...meter.families(),
-      ...reloads.families(),
-      lostLines(output),
-    ]);
+    const more = (): Family[] => [...meter.families(), ...reloads.families(), lostLines(output)];
+    const gateway = await start(config, { log, allowed, more });
+    keyFile = new KeyFile(config.allowedKeysFile, { log, allow: (keys) => gateway.allow(keys) });
     // Before anybody is told that it listens: a SIGHUP that nobody hears ends the process.
     unwatch = following(configuration, world, {
       given,
@@ -89,14 +91,16 @@ async function serve(configuration: Configuration, given: SettingFlags, world: W
       apply: (next) => {
         log.setLevel(next.log.level);
         gateway.reconfigure(next);
+        keyFile?.use(next.allowedKeysFile);
       },
     });
-    for (const warning of [...more, ...warnings(config)]) log.warn(warning);
+    for (const warning of [...configuration.warnings, ...warnings(config)]) log.warn(warning);
     announce(gateway, config, world, log);
     if (twin !== undefined) world.err(lineToTry(gateway, twin));
     return await untilStopped(world.signals, log, () => gateway.drain());
   } finally {
     unwatch();
+    keyFile?.close();
     meter.close();
     output.flush();
     process.off('exit', flush);
@@ -132,10 +136,17 @@ function lostLines({ lost }: LogOutput): Family {
   );
 }
 
-function start(config: GatewayConfig, log: Log, more: () => readonly Family[]): Promise<Gateway> {
+interface StartParts {
+  readonly log: Log;
+  readonly allowed: AllowedKeys | undefined;
+  readonly more: () => readonly Family[];
+}
+
+function start(config: GatewayConfig, { log, allowed, more }: StartParts): Promise<Gateway> {
   const pseudonym = pseudonyms();
   return startGateway(config, {
     clock: new SystemClock(),
+    allowed,
     log,
     metrics: new Metrics({ pseudonym, more }),
     pseudonym,

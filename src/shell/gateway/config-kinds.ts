@@ -86,3 +86,10 @@ function urlHint(raw: unknown): string | undefined {
     ? undefined
     : `clients bring the /v1 themselves: ${shorter}`;
 }
+
+/** Where a file is; whether it can be read shows when it is. */
+export const filePath: Kind<string> = textOf(
+  'the path of a file',
+  (raw) => (raw.trim() !== '' && raw.length <= 4096 && !raw.includes('\0') ? raw : undefined),
+  { pattern: String.raw`\S` },
+);

@@ -16,7 +16,7 @@ import {
 } from '../shared/settings/table.js';
 import { CONTROL } from './config-control.js';
 import { INBOUND } from './config-inbound.js';
-import { header, host, path, upstreamUrl } from './config-kinds.js';
+import { filePath, header, host, path, upstreamUrl } from './config-kinds.js';
 
 /** What a request without a credential is scoped by: its address, one common tenant, or nothing shared. */
 const ANONYMOUS = ['address', 'shared', 'none'] as const;
@@ -77,6 +77,11 @@ export const SETTINGS = {
     changes: 'live',
     about:
       'what a request without a credential belongs to: its `address`, one tenant `shared` by all such requests, or `none`: it shares nothing',
+  }),
+  allowedKeysFile: optional(filePath, {
+    changes: 'live',
+    about:
+      'a file with the keys that clients may come with, one a line, as they are or as `sha256:` and their hash; others are answered with 401. It is read again when it changes; without it everybody comes in',
   }),
   tenantHeaders: setting(list(header, 'headers'), {
     default: [],

@@ -5,6 +5,9 @@ import type { IncomingMessage } from 'node:http';
 /** Header names in lower case with their values; several values of one name are a list. */
 export type HeaderFields = Readonly<Record<string, string | readonly string[]>>;
 
+/** Where clients of the APIs put their keys. */
+export const CREDENTIALS = ['authorization', 'x-api-key', 'api-key'];
+
 /** RFC 9110 §7.6.1, and the two older names that still turn up. */
 const HOP_BY_HOP = new Set([
   'connection',

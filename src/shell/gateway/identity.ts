@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Anonymous } from './config.js';
 import { veil } from './fingerprint.js';
-import { textOf, valuesOf } from './headers.js';
+import { CREDENTIALS, textOf, valuesOf } from './headers.js';
 
 export interface IdentitySettings {
   readonly anonymous: Anonymous;
@@ -24,7 +24,6 @@ export interface Identity {
   readonly address: string;
 }
 
-const CREDENTIALS = ['authorization', 'x-api-key', 'api-key'];
 /** An empty header, or a scheme without a token, tells nobody from anybody. */
 const NO_CREDENTIAL = /^\s*(?:bearer|basic|token)?\s*$/i;
 const LONGEST_USER_AGENT = 256;

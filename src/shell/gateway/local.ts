@@ -59,6 +59,13 @@ export function refuseUnsound(response: ServerResponse, message: string): void {
   refuse(response, 400, 'rejected_malformed', message);
 }
 
+/** Answers a request that is no call and comes with no key that is known, and gives its connection up. */
+export function refuseKey(response: ServerResponse): void {
+  response.shouldKeepAlive = false;
+  response.setHeader('www-authenticate', 'Bearer');
+  refuse(response, 401, 'rejected_key', 'The key of the request is none that the gateway knows.');
+}
+
 /** Answers a request with more header fields than the gateway takes, and gives its connection up. */
 export function refuseHeaders(response: ServerResponse): void {
   response.shouldKeepAlive = false;

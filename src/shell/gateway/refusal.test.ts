@@ -14,7 +14,7 @@ test('no client is ever told 408, 409 or 529, which SDKs take for an invitation'
     for (const family of FAMILIES) {
       for (const mayRetry of [true, false]) {
         const { status, headers } = refusal(ending, family, { mayRetry, retryAfterMs: 5_000 });
-        ok([400, 413, 429, 502, 503, 504].includes(status), `${ending} ${family}`);
+        ok([400, 401, 413, 429, 502, 503, 504].includes(status), `${ending} ${family}`);
         equal(headers['x-holdfast-reason'], ending);
       }
     }
@@ -45,6 +45,7 @@ test('contention is 429, no capacity 503, a time limit 504', () => {
     rejected_malformed: 400,
     rejected_bodies_full: 429,
     rejected_too_slow: 400,
+    rejected_key: 401,
   });
 });
 

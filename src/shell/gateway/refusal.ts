@@ -41,6 +41,7 @@ const WORDINGS: Readonly<Record<OwnEnding, Wording>> = {
   rejected_too_large: { status: 413, message: 'The request body is larger than the gateway takes.' },
   rejected_malformed: { status: 400, message: 'The request could not be read.' },
   rejected_bodies_full: { status: 429, message: 'Too many bytes of requests are being read.' },
+  rejected_key: { status: 401, message: 'The key of the request is none that the gateway knows.' },
   rejected_too_slow: { status: 400, message: 'The request took too long to arrive.' },
 };
 
@@ -57,6 +58,7 @@ export function refusal(ending: OwnEnding, family: Family, terms: RefusalTerms):
   const silent = !terms.mayRetry && meansRetry(status);
   const headers: Record<string, string> = { 'x-holdfast-reason': ending };
   if (silent) headers['x-should-retry'] = 'false';
+  if (status === 401) headers['www-authenticate'] = 'Bearer';
   // A 429 ends these clients' turn; with a Retry-After some of them would come back all the same.
   if (MANNERS[family].stopsOn429) {
     if (silent) return { status: 429, headers, message };
@@ -108,6 +110,7 @@ export function isOwnEnding(ending: AttemptEnding): ending is OwnEnding {
     case 'rejected_malformed':
     case 'rejected_bodies_full':
     case 'rejected_too_slow':
+    case 'rejected_key':
       return true;
     default:
       return unreachable(ending);

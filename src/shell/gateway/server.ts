@@ -10,6 +10,7 @@ import type { Clock } from '../../core/time/clock.js';
 import { listenError } from '../shared/errors.js';
 import type { Log } from '../shared/log.js';
 import { difference } from '../shared/settings/resolve.js';
+import type { AllowedKeys } from './allowed-keys.js';
 import { Attempt } from './attempt.js';
 import { cacheSalt, salted } from './cache-salt.js';
 import { Carrier } from './carrier.js';
@@ -20,7 +21,7 @@ import { factsOf } from './facts.js';
 import { forwardedToEngine, textOf } from './headers.js';
 import { RandomPool } from './ids.js';
 import { Inbound } from './inbound.js';
-import { answerLocally, refuseHeaders, refuseTarget, refuseUnsound, unsound } from './local.js';
+import { answerLocally, refuseHeaders, refuseKey, refuseTarget, refuseUnsound, unsound } from './local.js';
 import type { Metrics } from './metrics.js';
 import { observers } from './observer.js';
 import { passThrough } from './passthrough.js';
@@ -47,6 +48,8 @@ export interface GatewayParts {
   /** The wall clock, milliseconds since 1970: for deadlines that are given as a date. */
   readonly wallClock: () => number;
   readonly randomBytes: (size: number) => Buffer;
+  /** Whose requests are taken; absent: everybody's. */
+  readonly allowed?: AllowedKeys | undefined;
 }
 
 export interface Gateway {
@@ -57,6 +60,8 @@ export interface Gateway {
   readonly ledger: Ledger;
   /** Takes over the settings of `config` that may change while running; the others stay as they are. */
   reconfigure(config: GatewayConfig): void;
+  /** From now on only requests with one of these keys are taken; undefined: everybody's. */
+  allow(keys: AllowedKeys | undefined): void;
   /** Refuses what is new, waits for what is live up to the configured time, then closes. */
   drain(): Promise<void>;
   /** Ends everything now. */
@@ -83,6 +88,7 @@ class RunningGateway implements Gateway {
   readonly #inbound: Inbound;
   readonly #connections = new WeakMap<Socket, Connection>();
   readonly #passing = new Set<Promise<void>>();
+  #allowed: AllowedKeys | undefined;
   #port = 0;
   #draining = false;
   #closed: Promise<void> | undefined;
@@ -90,6 +96,7 @@ class RunningGateway implements Gateway {
   constructor(config: GatewayConfig, parts: GatewayParts) {
     const { clock, log, metrics, pseudonym, randomBytes } = parts;
     this.#config = config;
+    this.#allowed = parts.allowed;
     this.#parts = parts;
     this.#secret = randomBytes(32);
     this.#scale = parts.scale ?? 1;
@@ -152,6 +159,10 @@ class RunningGateway implements Gateway {
     this.#config = difference(SETTINGS, this.#config, config).taken;
     Inbound.tune(this.#server, this.#config.inbound);
     this.#carrier.send({ kind: 'reconfigure', options: this.#config.control });
+  }
+
+  allow(keys: AllowedKeys | undefined): void {
+    this.#allowed = keys;
   }
 
   async drain(): Promise<void> {
@@ -243,6 +254,7 @@ class RunningGateway implements Gateway {
     if (answerLocally(request, response, local)) return;
     const route = this.#routeOf(request);
     if (route !== undefined) void this.#attempt(request, response, route);
+    else if (this.#allowed?.allows(request) === false) refuseKey(response);
     else this.#pass(request, response);
   }
 
@@ -263,7 +275,8 @@ class RunningGateway implements Gateway {
   async #attempt(request: IncomingMessage, response: ServerResponse, route: Route): Promise<void> {
     const connection = this.#connections.get(request.socket);
     if (connection === undefined) return;
-    const body = await this.#read(request);
+    const known = this.#allowed?.allows(request) ?? true;
+    const body = known ? await this.#read(request) : 'rejected_key';
     let tenant: string | undefined;
     const attempt = new Attempt({
       id: this.#id('attempt'),
