@@ -32,6 +32,8 @@ const SECTIONS: readonly Section[] = [
     title: 'Who is who',
     keys: [
       'allowed_keys_file',
+      'trusted_proxies',
+      'forwarded_header',
       'anonymous',
       'tenant_headers',
       'end_user_header',

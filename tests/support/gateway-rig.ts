@@ -74,6 +74,9 @@ export async function startRig(
     pseudonym,
     wallClock: Date.now,
     randomBytes,
+  }).catch(async (error: unknown) => {
+    await engine.stop();
+    throw error;
   });
   const { verdicts, events } = metrics;
   return {

@@ -158,6 +158,7 @@ function start(config: GatewayConfig, { log, allowed, more }: StartParts): Promi
 /** The settings in force are said whole, secrets hidden. */
 function announce(gateway: Gateway, config: GatewayConfig, world: World, log: Log): void {
   log.info('listening', { url: gateway.url, version: world.version, options: fileView(config) });
+  if (gateway.adminUrl !== undefined) log.info('listening for operators', { url: gateway.adminUrl });
 }
 
 /** The request takes the twin two to three seconds and its client leaves after one, so that a retry is seen to attach. */

@@ -100,7 +100,7 @@ const PEERS: readonly (readonly [whose: string, keys: string, instead: string])[
   [
     'other gateways',
     'prometheus_port prometheus metrics metrics_port',
-    'metrics are at /metrics of the same port',
+    'metrics are at /metrics of the same port, or of admin.port',
   ],
   ['other gateways', 'priority scheduling_policy', 'who leaves the line first is control.order'],
   ['nginx', 'keepalive_timeout', 'how long an idle client connection is kept is inbound.keep_alive'],

@@ -3,6 +3,7 @@
 import { isIPv6 } from 'node:net';
 import type { Kind } from '../shared/settings/kind.js';
 import { textOf } from '../shared/settings/kinds.js';
+import { readNetwork } from './client-address.js';
 
 const LONGEST_NAME = 256;
 const short = (raw: string, form: RegExp): string | undefined =>
@@ -92,4 +93,10 @@ export const filePath: Kind<string> = textOf(
   'the path of a file',
   (raw) => (raw.trim() !== '' && raw.length <= 4096 && !raw.includes('\0') ? raw : undefined),
   { pattern: String.raw`\S` },
+);
+
+export const network: Kind<string> = textOf(
+  'an address or a network such as 10.0.0.0/8 or ::1',
+  (raw) => readNetwork(raw),
+  { pattern: String.raw`^\s*[\dA-Fa-f.:]+(/\d{1,3})?\s*$` },
 );

@@ -16,7 +16,7 @@ import {
 } from '../shared/settings/table.js';
 import { CONTROL } from './config-control.js';
 import { INBOUND } from './config-inbound.js';
-import { filePath, header, host, path, upstreamUrl } from './config-kinds.js';
+import { filePath, header, host, network, path, upstreamUrl } from './config-kinds.js';
 
 /** What a request without a credential is scoped by: its address, one common tenant, or nothing shared. */
 const ANONYMOUS = ['address', 'shared', 'none'] as const;
@@ -59,6 +59,20 @@ const UPSTREAM_TIMEOUTS = {
 };
 export interface UpstreamTimeouts extends Values<typeof UPSTREAM_TIMEOUTS> {}
 
+/** Where operators ask. */
+const ADMIN = {
+  host: setting(host, {
+    default: '127.0.0.1',
+    changes: 'restart',
+    about: 'address that `admin.port` listens on',
+  }),
+  port: optional(number({ least: 0, most: 65_535, whole: true }), {
+    changes: 'restart',
+    about:
+      'port for `/metrics`, which then is not on the port of the clients; health is on both, since load balancers ask where they send; `0` for a free one',
+  }),
+};
+
 /** Every setting, by the name that the code knows it by. */
 export const SETTINGS = {
   host: setting(host, { default: '127.0.0.1', changes: 'restart', about: 'address to listen on' }),
@@ -77,6 +91,18 @@ export const SETTINGS = {
     changes: 'live',
     about:
       'what a request without a credential belongs to: its `address`, one tenant `shared` by all such requests, or `none`: it shares nothing',
+  }),
+  trustedProxies: setting(list(network, 'addresses and networks'), {
+    default: [],
+    changes: 'live',
+    about:
+      'proxies before the gateway that are believed about the address of a client, as addresses or networks (`10.0.0.0/8`); the nearest address that is none of them is the client',
+  }),
+  forwardedHeader: setting(choice(['x-forwarded-for', 'forwarded'] as const), {
+    default: 'x-forwarded-for',
+    changes: 'live',
+    about:
+      'the header in which trusted proxies say it; the other one is not read, since a client may send it',
   }),
   allowedKeysFile: optional(filePath, {
     changes: 'live',
@@ -132,6 +158,7 @@ export const SETTINGS = {
     about: 'largest request body taken; a larger one is refused with 413',
   }),
   inbound: INBOUND,
+  admin: ADMIN,
   upstreamTimeouts: UPSTREAM_TIMEOUTS,
   drainMs: setting(duration({ least: 0, most: HOUR }), {
     default: 30_000,

@@ -1,11 +1,12 @@
 /** Who asks, and which call a request says it belongs to. */
 
 import type { IncomingMessage } from 'node:http';
+import { clientAddress, type ProxySettings } from './client-address.js';
 import type { Anonymous } from './config.js';
 import { veil } from './fingerprint.js';
 import { CREDENTIALS, textOf, valuesOf } from './headers.js';
 
-export interface IdentitySettings {
+export interface IdentitySettings extends ProxySettings {
   readonly anonymous: Anonymous;
   readonly tenantHeaders: readonly string[];
   readonly endUserHeader?: string | undefined;
@@ -39,7 +40,7 @@ export function identityOf(
   settings: IdentitySettings,
   secret: Uint8Array,
 ): Identity {
-  const address = request.socket.remoteAddress ?? '';
+  const address = clientAddress(request, settings);
   const session = firstOf(request, settings.sessionHeaders);
   const key = firstOf(request, settings.keyHeaders);
   const traceparent = textOf(request, 'traceparent')?.toLowerCase();

@@ -8,6 +8,8 @@ import { pathOf } from './routes.js';
 export interface LocalParts {
   readonly draining: () => boolean;
   readonly metricsText: () => string;
+  /** Metrics are asked for on another port. */
+  readonly metricsElsewhere: boolean;
 }
 
 /** Answers GET and HEAD of the gateway's own paths; false when the request is not for one of them. */
@@ -27,6 +29,10 @@ export function answerLocally(
       else say(response, 200, 'text/plain; charset=utf-8', 'ok\n');
       return true;
     case '/metrics':
+      if (parts.metricsElsewhere) {
+        refuseElsewhere(response);
+        return true;
+      }
       say(response, 200, EXPOSITION_CONTENT_TYPE, parts.metricsText());
       return true;
     default:
@@ -70,6 +76,11 @@ export function refuseKey(response: ServerResponse): void {
 export function refuseHeaders(response: ServerResponse): void {
   response.shouldKeepAlive = false;
   refuse(response, 431, 'rejected_headers_too_large', 'The request has more headers than the gateway takes.');
+}
+
+/** Answers a request for what is not here, and never was at the engine. */
+export function refuseElsewhere(response: ServerResponse): void {
+  refuse(response, 404, 'not_found', 'There is nothing here.');
 }
 
 function refuse(response: ServerResponse, status: number, code: string, message: string): void {

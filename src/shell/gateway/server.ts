@@ -10,6 +10,7 @@ import type { Clock } from '../../core/time/clock.js';
 import { listenError } from '../shared/errors.js';
 import type { Log } from '../shared/log.js';
 import { difference } from '../shared/settings/resolve.js';
+import { adminServer } from './admin.js';
 import type { AllowedKeys } from './allowed-keys.js';
 import { Attempt } from './attempt.js';
 import { cacheSalt, salted } from './cache-salt.js';
@@ -21,7 +22,15 @@ import { factsOf } from './facts.js';
 import { forwardedToEngine, textOf } from './headers.js';
 import { RandomPool } from './ids.js';
 import { Inbound } from './inbound.js';
-import { answerLocally, refuseHeaders, refuseKey, refuseTarget, refuseUnsound, unsound } from './local.js';
+import {
+  answerLocally,
+  type LocalParts,
+  refuseHeaders,
+  refuseKey,
+  refuseTarget,
+  refuseUnsound,
+  unsound,
+} from './local.js';
 import type { Metrics } from './metrics.js';
 import { observers } from './observer.js';
 import { passThrough } from './passthrough.js';
@@ -56,6 +65,8 @@ export interface Gateway {
   /** `http://host:port` as it listens. */
   readonly url: string;
   readonly port: number;
+  /** The same of the port for operators, where there is one. */
+  readonly adminUrl: string | undefined;
   /** The control's books, to be read only. */
   readonly ledger: Ledger;
   /** Takes over the settings of `config` that may change while running; the others stay as they are. */
@@ -75,6 +86,25 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts): 
   return gateway;
 }
 
+/** Resolves with the port once `server` listens; rejects with a `UserError` when it cannot. */
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const fail = (cause: Error): void => {
+      const error = listenError(cause, host, port);
+      reject(error instanceof Error ? error : cause);
+    };
+    server.once('error', fail);
+    server.listen(port, host, () => {
+      server.off('error', fail);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 class RunningGateway implements Gateway {
   #config: GatewayConfig;
   readonly #parts: GatewayParts;
@@ -86,10 +116,13 @@ class RunningGateway implements Gateway {
   readonly #carrier: Carrier;
   readonly #server: Server;
   readonly #inbound: Inbound;
+  readonly #admin: Server | undefined;
+  readonly #local: LocalParts;
   readonly #connections = new WeakMap<Socket, Connection>();
   readonly #passing = new Set<Promise<void>>();
   #allowed: AllowedKeys | undefined;
   #port = 0;
+  #adminPort: number | undefined;
   #draining = false;
   #closed: Promise<void> | undefined;
 
@@ -123,7 +156,14 @@ class RunningGateway implements Gateway {
       observer,
       upstream: this.#upstream,
     });
+    this.#local = {
+      draining: () => this.#draining,
+      metricsText: () => metrics.text(),
+      metricsElsewhere: config.admin.port !== undefined,
+    };
     this.#server = this.#makeServer();
+    if (config.admin.port !== undefined)
+      this.#admin = adminServer({ ...this.#local, metricsElsewhere: false });
   }
 
   get port(): number {
@@ -131,8 +171,11 @@ class RunningGateway implements Gateway {
   }
 
   get url(): string {
-    const { host } = this.#config;
-    return `http://${host.includes(':') ? `[${host}]` : host}:${this.port}`;
+    return urlOf(this.#config.host, this.port);
+  }
+
+  get adminUrl(): string | undefined {
+    return this.#adminPort === undefined ? undefined : urlOf(this.#config.admin.host, this.#adminPort);
   }
 
   get ledger(): Ledger {
@@ -140,19 +183,15 @@ class RunningGateway implements Gateway {
   }
 
   async listen(): Promise<void> {
-    const { host, port } = this.#config;
-    await new Promise<void>((resolve, reject) => {
-      const fail = (cause: Error): void => {
-        const error = listenError(cause, host, port);
-        reject(error instanceof Error ? error : cause);
-      };
-      this.#server.once('error', fail);
-      this.#server.listen(port, host, () => {
-        this.#server.off('error', fail);
-        this.#port = (this.#server.address() as AddressInfo).port;
-        resolve();
-      });
-    });
+    const { host, port, admin } = this.#config;
+    this.#port = await listen(this.#server, host, port);
+    if (this.#admin === undefined) return;
+    try {
+      this.#adminPort = await listen(this.#admin, admin.host, admin.port ?? 0);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
   }
 
   reconfigure(config: GatewayConfig): void {
@@ -186,6 +225,8 @@ class RunningGateway implements Gateway {
     this.#server.closeIdleConnections();
     const flushed = setTimeout(() => this.#server.closeAllConnections(), FLUSH_MS);
     await closed;
+    this.#admin?.close();
+    this.#admin?.closeAllConnections();
     clearTimeout(flushed);
     this.#inbound.close();
     this.#carrier.close();
@@ -247,11 +288,7 @@ class RunningGateway implements Gateway {
     if (wrong !== undefined) return refuseUnsound(response, wrong);
     request.url = originForm(request.url ?? '/');
     if (!request.url.startsWith('/')) return refuseTarget(response);
-    const local = {
-      draining: () => this.#draining,
-      metricsText: () => this.#parts.metrics.text(),
-    };
-    if (answerLocally(request, response, local)) return;
+    if (answerLocally(request, response, this.#local)) return;
     const route = this.#routeOf(request);
     if (route !== undefined) void this.#attempt(request, response, route);
     else if (this.#allowed?.allows(request) === false) refuseKey(response);
