@@ -4,7 +4,8 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { json, type Script } from '../support/fake-engine.js';
 import { type Rig, startRig } from '../support/gateway-rig.js';
-import { answerIn, RawClient } from '../support/raw-client.js';
+import { within } from '../support/promised.js';
+import { answerIn, RawClient, requestText } from '../support/raw-client.js';
 
 let running: Rig | undefined;
 afterEach(async () => {
@@ -185,6 +186,18 @@ describe('what is no attempt of a call', () => {
       await call.closed;
       await rig.stop();
     }
+  });
+
+  test('so does one whose answer still waits behind that of an earlier request', async () => {
+    const rig = await start(({ request, response }) => {
+      if (request.url === '/second') response.write(Buffer.alloc(4 * 1024 * 1024));
+    });
+    const client = await RawClient.ask(rig.gateway.port, { path: '/first' });
+    client.send(requestText({ path: '/second' }));
+    const call = await rig.engine.calls.next('the second', ({ request }) => request.url === '/second');
+    client.socket.destroy();
+    await within('the end of its work', call.closed, 5_000);
+    await within('the end of the gateway', rig.gateway.drain(), 5_000);
   });
 
   test('an answer that breaks off breaks off', async () => {

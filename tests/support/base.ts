@@ -56,11 +56,14 @@ export async function backAt(base: Base, metrics: Pick<Metrics, 'text'>): Promis
   }
 }
 
-/** Sockets, servers and pending operations; timers are many and short. */
+/** Timers are many and short, and pipes are the process's own. */
+const NOT_HELD = new Set(['Timeout', 'Immediate', 'PipeWrap', 'TTYWrap']);
+
+/** Sockets, servers and pending operations. */
 function resources(): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const name of process.getActiveResourcesInfo()) {
-    if (name !== 'Timeout' && name !== 'Immediate') counts[name] = (counts[name] ?? 0) + 1;
+    if (!NOT_HELD.has(name)) counts[name] = (counts[name] ?? 0) + 1;
   }
   return counts;
 }

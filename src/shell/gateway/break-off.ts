@@ -4,6 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** Without chunks, as before HTTP/1.1, only a reset tells a broken answer from a whole one. */
 export function breakOff(request: IncomingMessage, response: ServerResponse): void {
-  if (request.httpVersion === '1.0') response.socket?.resetAndDestroy();
+  const { socket } = response;
+  // Node leaks a handle that is reset while its own end is on the way.
+  if (request.httpVersion === '1.0' && socket?.writableEnded === false) socket.resetAndDestroy();
   else response.destroy();
 }

@@ -26,7 +26,11 @@ export async function passThrough(
   { upstream, timeouts, passed }: PassThroughParts,
 ): Promise<void> {
   const gone = new AbortController();
-  response.on('close', () => gone.abort());
+  const leave = (): void => gone.abort();
+  response.on('close', leave);
+  // An answer that waits behind another one's has no socket yet, and would never hear of its end.
+  const { socket } = request;
+  socket.setMaxListeners(0).on('close', leave);
   response.on('error', () => {});
   const body = hasBody(request) ? request : null;
   try {
@@ -51,9 +55,11 @@ export async function passThrough(
     // It breaks off where the engine or the client does; that is all there is to say.
     answer.body.on('error', () => breakOff(request, response));
     answer.body.pipe(response);
-    await finished(response).catch(() => {});
+    await finished(response, { signal: gone.signal }).catch(() => {});
   } catch (error) {
     passed(gone.signal.aborted ? 0 : answerFailure(response, error));
+  } finally {
+    socket.off('close', leave);
   }
 }
 
