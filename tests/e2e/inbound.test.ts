@@ -214,3 +214,21 @@ describe('headers', () => {
     equal(request.rawHeaders.filter((name) => name.startsWith('x-')).length, 3001);
   });
 });
+
+test('a tenant has so many requests under way and no more, whatever others have', async () => {
+  const rig = await start({ inbound: { tenantAttempts: 2 } });
+  rig.engine.script = () => {};
+  const ask = (key: string, at: number): Promise<RawClient> =>
+    RawClient.ask(rig.gateway.port, {
+      headers: { authorization: `Bearer ${key}`, connection: 'close' },
+      body: `{"at":${at}}`,
+    });
+  const [first] = [await ask('a', 1), await ask('a', 2)];
+  await rig.verdict('attach', 2);
+  deepEqual(await ends(await ask('a', 3)), { status: 429, reason: 'rejected_tenant_full' });
+  rig.engine.script = OK;
+  equal((await ends(await ask('b', 3))).status, 200);
+  first.socket.destroy();
+  await rig.heard('leave');
+  equal((await ends(await ask('a', 3))).status, 200);
+});

@@ -30,6 +30,7 @@ export const ATTEMPT_ENDINGS = [
   'rejected_bodies_full',
   'rejected_too_slow',
   'rejected_key',
+  'rejected_tenant_full',
 ] as const;
 export type AttemptEnding = (typeof ATTEMPT_ENDINGS)[number];
 

@@ -43,6 +43,9 @@ export class Carrier implements AttemptSink {
   readonly #parts: CarrierParts;
   readonly #driver: Driver;
   readonly #attempts = new Map<string, Attempt>();
+  /** Of attempts that have not ended: whose they are, and how many each tenant has. */
+  readonly #tenants = new Map<string, string>();
+  readonly #open = new Map<string, number>();
   readonly #waiting = new Map<string, Waiting>();
   /** Executions whose answer may still be read. */
   readonly #executions = new Map<string, Running>();
@@ -58,10 +61,17 @@ export class Carrier implements AttemptSink {
     return this.#attempts.size;
   }
 
+  /** Attempts of a tenant that have not ended. */
+  openOf(tenant: string): number {
+    return this.#open.get(tenant) ?? 0;
+  }
+
   /** Puts an attempt before the control, which has got its request. */
   arrive(attempt: Attempt, facts: AttemptFacts): void {
     attempt.family = familyOf(facts.userAgent);
     this.#attempts.set(attempt.id, attempt);
+    this.#tenants.set(attempt.id, facts.tenant);
+    this.#open.set(facts.tenant, this.openOf(facts.tenant) + 1);
     this.send({ kind: 'arrive', attempt: attempt.id, facts });
   }
 
@@ -179,6 +189,14 @@ export class Carrier implements AttemptSink {
     this.#waiting.get(call)?.listeners.add(attempt);
   }
 
+  #countDown(id: string): void {
+    const tenant = this.#tenants.get(id) ?? '';
+    this.#tenants.delete(id);
+    const left = this.openOf(tenant) - 1;
+    if (left > 0) this.#open.set(tenant, left);
+    else this.#open.delete(tenant);
+  }
+
   #refuse(verdict: Extract<Verdict, { kind: 'refuse' }>): void {
     const attempt = this.#attempts.get(verdict.attempt);
     attempt?.know({ ordinal: verdict.ordinal });
@@ -224,6 +242,7 @@ export class Carrier implements AttemptSink {
     const attempt = this.#attempts.get(id);
     if (attempt === undefined) return;
     this.#attempts.delete(id);
+    this.#countDown(id);
     this.#stopWaiting(attempt);
     if (this.#attempts.size === 0) this.#whenIdle?.();
   }

@@ -1,6 +1,6 @@
 /** The settings of the side that clients connect to: how much of them is held, and for how long. */
 
-import { duration, number, size } from '../shared/settings/kinds.js';
+import { countOr, duration, number, size } from '../shared/settings/kinds.js';
 import { setting, type Values } from '../shared/settings/table.js';
 
 const KIB = 1024;
@@ -18,6 +18,12 @@ export const INBOUND = {
     changes: 'live',
     about:
       'all request bodies that are still being read; at the bound the request whose bytes come next is refused with 429',
+  }),
+  tenantAttempts: setting(countOr('off', { least: 1, most: 1_000_000, whole: true }), {
+    default: 'off',
+    changes: 'live',
+    about:
+      'requests of calls of one tenant that wait for their answer at once; at the bound another one is refused with 429',
   }),
   headerBytes: setting(size({ least: KIB, most: MIB, whole: true }), {
     default: 64 * KIB,

@@ -46,6 +46,7 @@ test('contention is 429, no capacity 503, a time limit 504', () => {
     rejected_bodies_full: 429,
     rejected_too_slow: 400,
     rejected_key: 401,
+    rejected_tenant_full: 429,
   });
 });
 

@@ -41,6 +41,7 @@ const WORDINGS: Readonly<Record<OwnEnding, Wording>> = {
   rejected_too_large: { status: 413, message: 'The request body is larger than the gateway takes.' },
   rejected_malformed: { status: 400, message: 'The request could not be read.' },
   rejected_bodies_full: { status: 429, message: 'Too many bytes of requests are being read.' },
+  rejected_tenant_full: { status: 429, message: 'Too many requests of this tenant are under way.' },
   rejected_key: { status: 401, message: 'The key of the request is none that the gateway knows.' },
   rejected_too_slow: { status: 400, message: 'The request took too long to arrive.' },
 };
@@ -111,6 +112,7 @@ export function isOwnEnding(ending: AttemptEnding): ending is OwnEnding {
     case 'rejected_bodies_full':
     case 'rejected_too_slow':
     case 'rejected_key':
+    case 'rejected_tenant_full':
       return true;
     default:
       return unreachable(ending);

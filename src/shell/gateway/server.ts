@@ -340,6 +340,12 @@ class RunningGateway implements Gateway {
       secret: this.#secret,
       scale: this.#scale,
     });
+    const { tenantAttempts } = this.#config.inbound;
+    if (tenantAttempts !== 'off' && this.#carrier.openOf(facts.tenant) >= tenantAttempts) {
+      attempt.family = familyOf(facts.userAgent);
+      this.#carrier.reject(attempt, 'rejected_tenant_full');
+      return;
+    }
     tenant = facts.tenant;
     attempt.keepRequest({
       method: request.method ?? 'POST',
