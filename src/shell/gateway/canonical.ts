@@ -8,10 +8,11 @@ export const DEPTH_LIMIT = 128;
 
 /**
  * Larger documents have none either, so that no request holds up the others: a value counts one, a member of an object
- * {@link MEMBER_STEPS}, and all of them take some twenty milliseconds. An array of 200,000 token ids is below it.
+ * {@link MEMBER_STEPS}, a string with escapes {@link ESCAPED_STEPS}. A prompt of 131,072 token ids is below it.
  */
-export const STEP_LIMIT = 240_000;
+export const STEP_LIMIT = 140_000;
 const MEMBER_STEPS = 12;
+const ESCAPED_STEPS = 8;
 
 /** The members of a top-level object: each key with the canonical text of its value. */
 export type Members = ReadonlyMap<string, string>;
@@ -173,6 +174,7 @@ class Reader {
     const token = text.slice(from, end + 1);
     if (CONTROL.test(token)) throw new NoForm();
     if (plain) return token;
+    this.#spend(ESCAPED_STEPS);
     try {
       return JSON.stringify(JSON.parse(token));
     } catch {
