@@ -294,7 +294,7 @@ test('a server that is not there: without a model it is said at once, with one e
 });
 
 test('an engine that dies in the middle and comes back: its attempts break off, its calls balance', async (t) => {
-  const engine = await twin(t);
+  const engine = await twin(t, { maxNumSeqs: 4 });
   const running = start(t, [engine.url, ...OVERLOAD, '--json']);
   const fault = (kind: string) =>
     fetch(`${engine.url}/admin/fault`, {
