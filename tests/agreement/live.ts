@@ -7,12 +7,14 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { Plan } from '../../src/core/drill/plan.js';
 import type { RunRecord } from '../../src/core/drill/run.js';
+import { armOf } from '../../src/core/trial/arms.js';
 import { settingsOf } from '../../src/core/trial/scenario.js';
 import { LiveRun } from '../../src/shell/probe/live-run.js';
 import { ROOT } from '../support/root.js';
 
 const MAIN = join(ROOT, 'dist', 'src', 'shell', 'cli', 'main.js');
 const GATEWAY = join(ROOT, 'dist', 'tests', 'agreement', 'gateway-process.js');
+const MODEL = 'model';
 /** Of the plan: how late the gateway's event loop may be. */
 const MOST_LAG_MS = 200;
 
@@ -35,19 +37,7 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 /** Plays the arm's control and engine settings as a trial would, but through HTTP. */
 export async function playLive({ arm, plan, seed, timeScale }: LiveArm): Promise<LiveResult> {
   const settings = settingsOf(arm, seed, { plan });
-  const twin = start([
-    MAIN,
-    'twin',
-    '--port',
-    '0',
-    '--profile',
-    'qwen2.5-7b',
-    '--time-scale',
-    String(timeScale),
-    ...(settings.engine.maxNumQueuedReqs === undefined
-      ? []
-      : ['--max-num-queued-reqs', String(settings.engine.maxNumQueuedReqs)]),
-  ]);
+  const twin = start([MAIN, 'twin', '--port', '0', '--time-scale', String(timeScale), ...twinFlags(arm)]);
   try {
     const engine = await addressIn(twin.stderr);
     const { capacity, control } = settings;
@@ -62,7 +52,7 @@ export async function playLive({ arm, plan, seed, timeScale }: LiveArm): Promise
         plan: settings.plan,
         seed,
         capacity,
-        model: 'Qwen/Qwen2.5-7B-Instruct',
+        model: MODEL,
         api: 'completions',
         prompts: 'characters',
         vocabulary: 32_000,
@@ -84,6 +74,22 @@ export async function playLive({ arm, plan, seed, timeScale }: LiveArm): Promise
   } finally {
     twin.kill('SIGKILL');
   }
+}
+
+/** The arm's engine in the twin's flags; an arm with a setting that has none here is refused. */
+function twinFlags(name: string): readonly string[] {
+  const arm = armOf(name);
+  if (arm === undefined) throw new RangeError(`there is no arm ${name}`);
+  const flags: Readonly<Record<string, string>> = {
+    maxNumQueuedReqs: '--max-num-queued-reqs',
+    maxNumBatchedTokens: '--max-num-batched-tokens',
+  };
+  const changed = Object.entries(arm.engine).flatMap(([setting, value]) => {
+    const flag = flags[setting];
+    if (flag === undefined) throw new RangeError(`the twin has no flag here for ${setting} of ${name}`);
+    return [flag, String(value)];
+  });
+  return ['--profile', arm.profile, '--served-model-name', MODEL, ...changed];
 }
 
 function start(args: readonly string[]): Child {

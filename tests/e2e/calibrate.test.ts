@@ -1,14 +1,12 @@
 /** `holdfast calibrate` as a command: its result, its exit codes, its store, its refusals. */
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { type Ended, holdfast } from '../support/command.js';
 
-const MAIN = fileURLToPath(new URL('../../src/shell/cli/main.js', import.meta.url));
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'holdfast-calibrate-'));
 after(() => rmSync(DIRECTORY, { recursive: true }));
 
@@ -37,24 +35,8 @@ const QUICK = [
   '4',
 ];
 
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 function calibrate(store: string, ...args: string[]): Promise<Ended> {
-  const env = { ...process.env, XDG_STATE_HOME: join(DIRECTORY, store) };
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [MAIN, 'calibrate', ...args],
-      { timeout: 120_000, env },
-      (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-      },
-    );
-  });
+  return holdfast(['calibrate', ...args], { env: { XDG_STATE_HOME: join(DIRECTORY, store) } });
 }
 
 test('a capacity that is found is printed with its evidence, and kept', async () => {

@@ -1,12 +1,10 @@
 /** Ĉ over HTTP: of the twin it is what the same search finds of the same engine in virtual time. */
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { type CalibrationResult, calibrationOptions } from '../../src/core/drill/calibrate.js';
 import type { Workload } from '../../src/core/drill/plan.js';
 import { profile } from '../../src/core/engine/profiles.js';
@@ -14,8 +12,8 @@ import { calibrateEngine } from '../../src/core/trial/calibrate.js';
 import { liveEngine } from '../../src/shell/probe/engine-facts.js';
 import { LiveCalibration } from '../../src/shell/probe/live-calibration.js';
 import { startTwin, type Twin } from '../../src/shell/twin/server.js';
+import { holdfast as command, type Ended } from '../support/command.js';
 
-const MAIN = fileURLToPath(new URL('../../src/shell/cli/main.js', import.meta.url));
 const TIME_SCALE = 10;
 const WORKLOAD: Workload = {
   promptTokens: { kind: 'fixed', tokens: 500 },
@@ -51,12 +49,8 @@ function calibration(twin: Twin): LiveCalibration {
   });
 }
 
-function holdfast(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { timeout: 300_000 }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
+function holdfast(...args: string[]): Promise<Ended> {
+  return command(args, { limitMs: 300_000 });
 }
 
 /** The options of an engine of which both tests know all. */

@@ -1,30 +1,17 @@
 /** Plans and traces at the command line: what is played, and what is refused with file, line and reason. */
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { holdfast as command, type Ended } from '../support/command.js';
 
-const MAIN = fileURLToPath(new URL('../../src/shell/cli/main.js', import.meta.url));
 const DIRECTORY = mkdtempSync(join(tmpdir(), 'holdfast-plans-'));
 after(() => rmSync(DIRECTORY, { recursive: true }));
 
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 function holdfast(...args: string[]): Promise<Ended> {
-  const env = { ...process.env, XDG_STATE_HOME: DIRECTORY };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { timeout: 120_000, env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
+  return command(args, { env: { XDG_STATE_HOME: DIRECTORY } });
 }
 
 function file(name: string, content: string): string {

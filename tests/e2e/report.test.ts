@@ -1,15 +1,12 @@
 /** `holdfast report` as a command: from recorded runs to a page, and what it refuses. */
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { holdfast as command, type Ended } from '../support/command.js';
 import { readMarkup } from '../support/xml.js';
-
-const MAIN = fileURLToPath(new URL('../../src/shell/cli/main.js', import.meta.url));
 
 const PLAN = `stages:
   - { name: base, rate: { capacity: 0.6 }, seconds: 60 }
@@ -17,18 +14,8 @@ const PLAN = `stages:
   - { name: hold, rate: { capacity: 0.4 }, seconds: 180 }
 `;
 
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 function holdfast(...args: string[]): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { timeout: 120_000 }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
+  return command(args);
 }
 
 /** A folder with a plan, and runs recorded of it. */

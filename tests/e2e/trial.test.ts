@@ -1,14 +1,11 @@
 /** `holdfast trial` as a command: its tables, its bytes, its record, its refusals. */
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-
-const MAIN = fileURLToPath(new URL('../../src/shell/cli/main.js', import.meta.url));
+import { type Ended, holdfast } from '../support/command.js';
 
 const PLAN = `stages:
   - { name: base, rate: { capacity: 0.6 }, seconds: 60 }
@@ -16,18 +13,8 @@ const PLAN = `stages:
   - { name: hold, rate: { capacity: 0.4 }, seconds: 180 }
 `;
 
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 function trial(...args: string[]): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, 'trial', ...args], { timeout: 120_000 }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
+  return holdfast(['trial', ...args]);
 }
 
 async function withPlan(use: (plan: string, directory: string) => Promise<void>): Promise<void> {

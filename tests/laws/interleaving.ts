@@ -7,6 +7,7 @@ import type { ControlSettings } from '../../src/core/control/options.js';
 import type { Verdict } from '../../src/core/control/verdict.js';
 import type { Failure } from '../../src/core/control/words.js';
 import { AGENTS, facts } from '../support/facts.js';
+import { FAILURES } from './failures.js';
 
 /** What a body says by itself: equal bodies are equal in all of it. */
 const BODIES: readonly Partial<AttemptFacts>[] = [
@@ -55,19 +56,6 @@ const arriving: fc.Arbitrary<AttemptFacts> = fc
     explicitDeadlineMs: fc.constantFrom(undefined, 10_007, 20_011),
   })
   .map(({ body, name, ...brought }) => facts({ ...body, ...name, ...brought }));
-
-const FAILURES: readonly (readonly [Failure, number | undefined])[] = [
-  ['refused', undefined],
-  ['reset', undefined],
-  ['truncated', undefined],
-  ['timeout', undefined],
-  ['status_3xx', 307],
-  ['status_4xx', 400],
-  ['status_4xx', 429],
-  ['status_5xx', 503],
-  ['error_event', 500],
-  ['malformed', undefined],
-];
 
 const pick = fc.nat({ max: 7 });
 

@@ -4,6 +4,7 @@ import { Random } from '../../src/core/chance/random.js';
 import type { ControlEvent } from '../../src/core/control/event.js';
 import type { Failure } from '../../src/core/control/words.js';
 import { type Cancel, type Clock, RANK } from '../../src/core/time/clock.js';
+import { FAILURES } from './failures.js';
 
 export interface EngineOptions {
   /** Executions served at once; may be infinite. */
@@ -17,19 +18,6 @@ export interface EngineOptions {
   readonly crashes?: readonly number[];
   readonly answerBytes: number;
 }
-
-const FAILURES: readonly (readonly [Failure, number | undefined])[] = [
-  ['refused', undefined],
-  ['reset', undefined],
-  ['truncated', undefined],
-  ['timeout', undefined],
-  ['status_3xx', 307],
-  ['status_4xx', 400],
-  ['status_4xx', 429],
-  ['status_5xx', 503],
-  ['error_event', 500],
-  ['malformed', undefined],
-];
 
 const CHUNKS = 4;
 

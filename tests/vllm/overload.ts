@@ -18,12 +18,9 @@ import { serverCapacity } from './capacity.js';
 import { type Engine, idle, MODEL, startEngine } from './engine.js';
 import { startGateway } from './gateway.js';
 import { SHARED_TOKENS } from './ladder.js';
-import { keepFull } from './span.js';
+import { servedWhenFull } from './span.js';
 
 const STEADY = 0.05;
-/** More than the engine's blocks hold, so that some wait. */
-const FULL = 80;
-const FULL_MS = 12_000;
 /** A ladder begins at this share of what was served last. */
 const BEGIN = 0.86;
 const IDLE_LIMIT_MS = 300_000;
@@ -119,8 +116,7 @@ export async function overload({
   const engine = await startEngine();
   try {
     say('a full engine, to warm up and to learn where to begin');
-    await keepFull(engine.url, FULL, FULL_MS);
-    const full = ((await keepFull(engine.url, FULL, FULL_MS)) * 1000) / FULL_MS;
+    const full = await servedWhenFull(engine.url);
     const results: OverloadPair[] = [];
     let before = (await serverCapacity(engine.url, full * BEGIN)).perSecond;
     for (let seed = 1; seed <= pairs; seed += 1) {

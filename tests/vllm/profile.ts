@@ -16,14 +16,11 @@ import { ROOT } from '../support/root.js';
 import { serverCapacity, twinCapacity } from './capacity.js';
 import { CACHE, ENGINE_OPTIONS, type Engine, MODEL, MODEL_LENGTH, startEngine } from './engine.js';
 import type { Capacity } from './ladder.js';
-import { keepFull, spanSteps } from './span.js';
+import { servedWhenFull, spanSteps } from './span.js';
 
 const STEPS = join(CACHE, 'steps.csv');
 /** Fits tried until the server's Ĉ before and after one is the same. */
 const MOST_ROUNDS = 4;
-/** More than the engine's blocks hold, so that some wait. */
-const FULL = 80;
-const FULL_MS = 12_000;
 /** A ladder begins at this share of what was served last. */
 const BEGIN = 0.86;
 const STEPS_A_SAMPLE = 10;
@@ -145,8 +142,7 @@ async function compare(
 
 async function measure(engine: Engine, say: (text: string) => void): Promise<Comparison> {
   say('a full engine, to warm up and to learn where to begin');
-  await keepFull(engine.url, FULL, FULL_MS);
-  const full = ((await keepFull(engine.url, FULL, FULL_MS)) * 1000) / FULL_MS;
+  const full = await servedWhenFull(engine.url);
   let begun = recorded().length;
   let before = await serverCapacity(engine.url, full * BEGIN);
   say(`Ĉ: ${words(before)}`);

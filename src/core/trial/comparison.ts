@@ -1,17 +1,7 @@
 /** Paired differences between two scenarios over the same seeds, with 95 % intervals. */
 
 import type { RunHead } from '../drill/run.js';
-
-export interface PairedDifference {
-  readonly figure: string;
-  /** Means over the seeds. */
-  readonly a: number;
-  readonly b: number;
-  /** Mean of b − a, seed by seed, and the half width of its 95 % interval (Student's t); null with one seed. */
-  readonly difference: number;
-  readonly halfWidth: number | null;
-  readonly seeds: number;
-}
+import type { FigureDifference } from '../report/comparison-page.js';
 
 /** Two-sided 95 % quantiles of Student's t for 1 to 30 degrees of freedom. */
 const T95 = [
@@ -39,7 +29,7 @@ export function numbersOf({
 type Figures = Readonly<Record<string, number | null>>;
 
 /** One row a figure that both have on at least one seed; pairs by position. */
-export function pairedDifferences(a: readonly Figures[], b: readonly Figures[]): readonly PairedDifference[] {
+export function pairedDifferences(a: readonly Figures[], b: readonly Figures[]): readonly FigureDifference[] {
   return Object.keys(a[0] ?? {}).flatMap((figure) => {
     const pairs = a.flatMap((left, at): (readonly [number, number])[] => {
       const [one, other] = [left[figure], b[at]?.[figure]];
@@ -49,7 +39,7 @@ export function pairedDifferences(a: readonly Figures[], b: readonly Figures[]):
   });
 }
 
-function paired(figure: string, pairs: readonly (readonly [number, number])[]): PairedDifference {
+function paired(figure: string, pairs: readonly (readonly [number, number])[]): FigureDifference {
   const count = pairs.length;
   const mean = (of: (pair: readonly [number, number]) => number): number =>
     pairs.reduce((sum, pair) => sum + of(pair), 0) / count;

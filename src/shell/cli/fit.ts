@@ -4,7 +4,7 @@ import { stepMs } from '../../core/engine/cost.js';
 import { type Fit, fitCost } from '../../core/engine/fit.js';
 import { ENGINE_DEFAULTS } from '../../core/engine/options.js';
 import { EXIT, type ExitCode, UserError } from '../shared/errors.js';
-import { writeProfile } from '../twin/profile-file.js';
+import { coefficients, writeProfile } from '../twin/profile-file.js';
 import { readSamples, type SampleLine } from '../twin/samples-file.js';
 import { type Command, HELP_FLAG, type World } from './command.js';
 import { type Flags, type Given, readFlags } from './flags.js';
@@ -89,19 +89,6 @@ function wholeOf(given: FitFlags, name: 'num-gpu-blocks' | 'max-model-len', othe
   );
 }
 
-/** Coefficients under their names in a profile file. */
-function coefficients({ cost }: Fit): Readonly<Record<string, number>> {
-  return {
-    host_ms: cost.hostMs,
-    efficiency: cost.efficiency,
-    fixed_ms: cost.fixedMs,
-    weights_ms: cost.weightsMs,
-    token_ms: cost.tokenMs,
-    pair_ms: cost.pairMs,
-    context_ms: cost.contextMs,
-  };
-}
-
 interface Worst {
   readonly line: number;
   readonly measuredMs: number;
@@ -120,7 +107,7 @@ function inWords(fit: Fit, samples: readonly SampleLine[]): string {
   const where = `line ${line}: ${measuredMs} ms measured, ${fittedMs.toPrecision(4)} ms fitted`;
   const rows: [string, string][] = [
     ['samples', String(samples.length)],
-    ...Object.entries(coefficients(fit)).map(([name, value]): [string, string] => [
+    ...Object.entries(coefficients(fit.cost)).map(([name, value]): [string, string] => [
       name,
       String(Number(value.toPrecision(5))),
     ]),
@@ -134,7 +121,7 @@ function inJson(fit: Fit, samples: readonly SampleLine[]): string {
   const { line, measuredMs, fittedMs } = worstOf(fit, samples);
   const result = {
     samples: samples.length,
-    cost: coefficients(fit),
+    cost: coefficients(fit.cost),
     mean_residual: fit.meanResidual,
     max_residual: fit.maxResidual,
     worst: { line, measured_ms: measuredMs, fitted_ms: fittedMs },

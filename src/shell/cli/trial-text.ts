@@ -1,6 +1,6 @@
 /** The tables of `holdfast trial`, as text. */
 
-import type { PairedDifference } from '../../core/trial/comparison.js';
+import type { FigureDifference } from '../../core/report/comparison-page.js';
 import type { FigureRow } from '../../core/trial/published.js';
 import type { RunSummary } from '../../core/trial/scenario.js';
 
@@ -83,7 +83,7 @@ function numberText(value: number | null | undefined, digits: number): string {
 }
 
 /** Differences of two scenarios over the same seeds. */
-export function comparisonText(a: string, b: string, rows: readonly PairedDifference[]): string {
+export function comparisonText(a: string, b: string, rows: readonly FigureDifference[]): string {
   const head = ['figure', 'A', 'B', 'B − A', '± 95 %'];
   const body = rows.map(({ figure, a: left, b: right, difference, halfWidth }) => [
     figure,

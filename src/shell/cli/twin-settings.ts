@@ -1,10 +1,9 @@
 /** Where the settings of `holdfast twin` come from: flags over file over defaults, under vLLM's names for both. */
 
-import { readFileSync, statSync } from 'node:fs';
 import { isMap, isScalar, LineCounter, type ParsedNode, parseDocument } from 'yaml';
 import { UserError } from '../shared/errors.js';
-import { errorText } from '../shared/log.js';
 import { listed, nearest, shown } from '../shared/options.js';
+import { readTextFile } from '../shared/text-file.js';
 import { profileNamed } from '../twin/profile-file.js';
 import type { TwinOptions } from '../twin/server.js';
 import type { Given } from './flags.js';
@@ -154,14 +153,12 @@ function layerOf(all: readonly Said[], code: 'bad_usage' | 'config_invalid' = 'b
 const LARGEST_FILE_BYTES = 64 * 1024;
 
 function fromFile(path: string): Said[] {
-  let text: string;
-  try {
-    const { size } = statSync(path);
-    if (size > LARGEST_FILE_BYTES) throw new Error(`${size} bytes are more than ${LARGEST_FILE_BYTES}`);
-    text = readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new UserError('config_unreadable', `cannot read the configuration: ${errorText(cause)}`, { cause });
-  }
+  const text = readTextFile({
+    path,
+    what: 'the configuration',
+    largestBytes: LARGEST_FILE_BYTES,
+    code: 'config_unreadable',
+  });
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,

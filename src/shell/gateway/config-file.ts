@@ -1,12 +1,11 @@
 /** The configuration file of a gateway: read whole within a bound, and against the table of settings. */
 
-import { readFileSync, statSync } from 'node:fs';
 import { UserError } from '../shared/errors.js';
-import { errorText } from '../shared/log.js';
 import { complaintList, fileLayer } from '../shared/settings/file.js';
 import type { Layer } from '../shared/settings/reading.js';
 import { merge } from '../shared/settings/resolve.js';
 import type { Environment } from '../shared/settings/substitution.js';
+import { readTextFile } from '../shared/text-file.js';
 import { type GatewaySettings, PREFIX, SETTINGS } from './config.js';
 import { keyHint } from './config-hints.js';
 
@@ -15,13 +14,12 @@ const LARGEST_FILE_BYTES = 1024 * 1024;
 
 /** The text of the file at `path`; a {@link UserError} says why it cannot be had. */
 export function readConfigText(path: string): string {
-  try {
-    const { size } = statSync(path);
-    if (size > LARGEST_FILE_BYTES) throw new Error(`${size} bytes are more than ${LARGEST_FILE_BYTES}`);
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new UserError('config_unreadable', `cannot read the configuration: ${errorText(cause)}`, { cause });
-  }
+  return readTextFile({
+    path,
+    what: 'the configuration',
+    largestBytes: LARGEST_FILE_BYTES,
+    code: 'config_unreadable',
+  });
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Capacities that were measured, in a JSON file: each with what it was measured of, so that a stale one is known. */
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -9,6 +9,7 @@ import type { Workload } from '../../core/drill/plan.js';
 import { UserError } from '../shared/errors.js';
 import { errorText } from '../shared/log.js';
 import { shown } from '../shared/options.js';
+import { readTextFile } from '../shared/text-file.js';
 
 const FORMAT = 'holdfast-capacities/1';
 const LARGEST_FILE_BYTES = 4 * 1024 * 1024;
@@ -103,14 +104,7 @@ function isSame(a: Omit<CapacityOf, 'engine'>, b: Omit<CapacityOf, 'engine'>): b
 
 function readCapacities(path: string): readonly KeptCapacity[] {
   if (!existsSync(path)) return [];
-  let content: string;
-  try {
-    const { size } = statSync(path);
-    if (size > LARGEST_FILE_BYTES) throw new Error(`${size} bytes are more than ${LARGEST_FILE_BYTES}`);
-    content = readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new UserError('input_unreadable', `cannot read the capacities: ${errorText(cause)}`, { cause });
-  }
+  const content = readTextFile({ path, what: 'the capacities', largestBytes: LARGEST_FILE_BYTES });
   const read = FILE.safeParse(json(content, path));
   if (read.success) return read.data.capacities;
   const reasons = read.error.issues

@@ -1,6 +1,5 @@
 /** Reads a plan, YAML or JSON: every key known, every complaint with its file, line and reason. */
 
-import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { type Document, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
@@ -8,7 +7,7 @@ import { CLIENTS } from '../../core/drill/clients.js';
 import { type ClientKind, type Plan, PUBLISHED_CLIENT, PUBLISHED_PLAN } from '../../core/drill/plan.js';
 import { planOfTrace } from '../../core/drill/trace.js';
 import { UserError } from '../shared/errors.js';
-import { errorText } from '../shared/log.js';
+import { readTextFile } from '../shared/text-file.js';
 import { type CLIENT, PLAN, type RECORDED_PLAN } from './plan-schema.js';
 import { readTraceFile } from './trace-file.js';
 
@@ -17,14 +16,7 @@ const MOST_COMPLAINTS = 20;
 
 /** The plan in the file at `path`; a {@link UserError} says all that is wrong with it. */
 export function readPlanFile(path: string): Plan {
-  let content: string;
-  try {
-    const { size } = statSync(path);
-    if (size > LARGEST_FILE_BYTES) throw new Error(`${size} bytes are more than ${LARGEST_FILE_BYTES}`);
-    content = readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new UserError('input_unreadable', `cannot read the plan: ${errorText(cause)}`, { cause });
-  }
+  const content = readTextFile({ path, what: 'the plan', largestBytes: LARGEST_FILE_BYTES });
   return readPlan(content, path);
 }
 

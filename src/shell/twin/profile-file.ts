@@ -1,11 +1,13 @@
 /** Profiles as files: a model on a device as JSON, so that anyone can add their own without touching code. */
 
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { z } from 'zod';
+import type { StepCost } from '../../core/engine/cost.js';
 import { PROFILES, type Profile } from '../../core/engine/profiles.js';
 import { UserError } from '../shared/errors.js';
 import { errorText } from '../shared/log.js';
 import { nearest, shown } from '../shared/options.js';
+import { readTextFile } from '../shared/text-file.js';
 
 const LARGEST_FILE_BYTES = 64 * 1024;
 const MOST_MS = 1e6;
@@ -81,14 +83,7 @@ export function readProfile(path: string): Profile {
 }
 
 function parsed(path: string): unknown {
-  let text: string;
-  try {
-    const { size } = statSync(path);
-    if (size > LARGEST_FILE_BYTES) throw new Error(`${size} bytes are more than ${LARGEST_FILE_BYTES}`);
-    text = readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new UserError('input_unreadable', `cannot read the profile: ${errorText(cause)}`, { cause });
-  }
+  const text = readTextFile({ path, what: 'the profile', largestBytes: LARGEST_FILE_BYTES });
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -115,22 +110,26 @@ function profileOf(name: string, file: ProfileFile): Profile {
   };
 }
 
+/** A step cost under the names of a profile file. */
+export function coefficients(cost: StepCost): ProfileFile['cost'] {
+  return {
+    host_ms: cost.hostMs,
+    efficiency: cost.efficiency,
+    fixed_ms: cost.fixedMs,
+    weights_ms: cost.weightsMs,
+    token_ms: cost.tokenMs,
+    pair_ms: cost.pairMs,
+    context_ms: cost.contextMs,
+  };
+}
+
 /** Writes a file that {@link readProfile} reads back. */
 export function writeProfile(path: string, profile: Omit<Profile, 'name'>): void {
-  const { cost } = profile;
   const file: ProfileFile = {
     model: profile.model,
     num_gpu_blocks: profile.numGpuBlocks,
     max_model_len: profile.maxModelLen,
-    cost: {
-      host_ms: cost.hostMs,
-      efficiency: cost.efficiency,
-      fixed_ms: cost.fixedMs,
-      weights_ms: cost.weightsMs,
-      token_ms: cost.tokenMs,
-      pair_ms: cost.pairMs,
-      context_ms: cost.contextMs,
-    },
+    cost: coefficients(profile.cost),
   };
   try {
     writeFileSync(path, `${JSON.stringify(file, undefined, 2)}\n`);

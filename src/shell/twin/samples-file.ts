@@ -1,10 +1,9 @@
 /** Reads measured steps from a CSV file, and says of each line that does not fit where it is and why. */
 
-import { readFileSync, statSync } from 'node:fs';
 import type { StepSample } from '../../core/engine/fit.js';
 import { UserError } from '../shared/errors.js';
-import { errorText } from '../shared/log.js';
 import { nearest, shown } from '../shared/options.js';
+import { readTextFile } from '../shared/text-file.js';
 
 /** A measured step and the line it stands on, from 1. */
 export interface SampleLine extends StepSample {
@@ -47,13 +46,7 @@ export function readSamples(path: string): SampleLine[] {
 }
 
 function textOf(path: string): string {
-  try {
-    const { size } = statSync(path);
-    if (size > LARGEST_FILE_BYTES) throw new Error(`${size} bytes are more than ${LARGEST_FILE_BYTES}`);
-    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
-  } catch (cause) {
-    throw new UserError('input_unreadable', `cannot read the samples: ${errorText(cause)}`, { cause });
-  }
+  return readTextFile({ path, what: 'the samples', largestBytes: LARGEST_FILE_BYTES }).replace(/^\uFEFF/, '');
 }
 
 /** Columns in any order, each once, none besides. */
