@@ -154,9 +154,10 @@ describe('the import table', () => {
     equal(placeOf('src/core/time/heap.ts')?.path, 'src/core/time/');
   });
 
-  test('keeps the bench to the source and its packages', () => {
+  test('keeps the bench to the source, its packages and what supports tests', () => {
     allowed('bench/line.ts', "import { Control } from '../src/core/control/control.js';");
-    caught('bench/line.ts', "import { ROOT } from '../tests/support/root.js';", /imports tests\/support/);
+    allowed('bench/line.ts', "import { ROOT } from '../tests/support/root.js';");
+    caught('bench/line.ts', "import { laws } from '../tests/laws/laws.js';", /imports tests\/laws/);
   });
 
   test('has no row twice', () => {

@@ -61,11 +61,11 @@ export const PLACES: readonly Place[] = [
   { path: 'src/page/', imports: [], types: ['src/core/report/'] },
   {
     path: 'tests/',
-    imports: ['src/'],
+    imports: ['src/', 'bench/'],
     packages: [...RUNTIME_PACKAGES, 'ajv', 'fast-check', 'holdfast', 'saxes'],
     node: 'all',
   },
-  { path: 'bench/', imports: ['src/'], packages: RUNTIME_PACKAGES, node: 'all' },
+  { path: 'bench/', imports: ['src/', 'tests/support/'], packages: RUNTIME_PACKAGES, node: 'all' },
   { path: 'scripts/', imports: [], node: 'all' },
 ];
 
