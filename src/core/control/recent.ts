@@ -3,6 +3,8 @@
 export class RecentMap<K, V> {
   readonly #entries = new Map<K, V>();
   readonly #most: number;
+  /** The entry used last, which need not be moved. */
+  #newest: K | undefined;
 
   /** `most` ≥ 1. */
   constructor(most: number) {
@@ -20,15 +22,17 @@ export class RecentMap<K, V> {
   /** Reading counts as use. */
   get(key: K): V | undefined {
     const value = this.#entries.get(key);
-    if (value === undefined) return undefined;
+    if (value === undefined || key === this.#newest) return value;
     this.#entries.delete(key);
     this.#entries.set(key, value);
+    this.#newest = key;
     return value;
   }
 
   set(key: K, value: V): void {
-    this.#entries.delete(key);
+    if (key !== this.#newest) this.#entries.delete(key);
     this.#entries.set(key, value);
+    this.#newest = key;
     if (this.#entries.size <= this.#most) return;
     for (const oldest of this.#entries.keys()) {
       this.#entries.delete(oldest);
@@ -38,5 +42,6 @@ export class RecentMap<K, V> {
 
   delete(key: K): void {
     this.#entries.delete(key);
+    if (key === this.#newest) this.#newest = undefined;
   }
 }

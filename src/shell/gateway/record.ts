@@ -1,27 +1,37 @@
 /** Writes one log line an attempt and one an execution, from what the control hears and says. */
 
 import type { AttemptFacts, ControlEvent } from '../../core/control/event.js';
-import { familyOf } from '../../core/control/family.js';
+import { type Family, familyOf } from '../../core/control/family.js';
 import type { Verdict } from '../../core/control/verdict.js';
 import { errorText, type Log, type LogFields } from '../shared/log.js';
 import type { Observer } from './observer.js';
 import type { Pseudonym } from './pseudonym.js';
 
+/** What a line says of the request. */
+interface Asked {
+  readonly tenant: string;
+  readonly route: string;
+  readonly family: Family;
+  readonly model: string;
+  readonly stream: boolean;
+}
+
 interface OpenAttempt {
-  readonly asked: LogFields;
-  call?: string;
-  decided?: LogFields;
-  queueMs?: number;
-  status?: number;
-  retryAfterMs?: number;
+  /** Absent where the request could not be read. */
+  readonly asked: Asked | undefined;
+  call: string | undefined;
+  decided: Extract<Verdict, { kind: 'decided' }> | undefined;
+  queueMs: number | undefined;
+  status: number | undefined;
+  retryAfterMs: number | undefined;
 }
 
 interface LiveExecution {
-  readonly asked: LogFields;
+  readonly asked: Asked | undefined;
   readonly startedAt: number;
   readonly waitedMs: number;
-  firstByteMs?: number;
-  upstream?: string;
+  firstByteMs: number | undefined;
+  upstream: string | undefined;
 }
 
 /** Holds one small record an open attempt and one a live execution, and nothing of their bodies. */
@@ -40,9 +50,9 @@ export class Recorder implements Observer {
 
   event(event: ControlEvent, now: number): void {
     if (event.kind === 'arrive') {
-      this.#attempts.set(event.attempt, { asked: this.#asked(event.facts) });
+      this.#attempts.set(event.attempt, opened(this.#asked(event.facts)));
     } else if (event.kind === 'reject') {
-      this.#attempts.set(event.attempt, { asked: {} });
+      this.#attempts.set(event.attempt, opened(undefined));
     } else if (event.kind === 'first-byte') {
       const execution = this.#executions.get(event.execution);
       if (execution !== undefined) execution.firstByteMs ??= now - execution.startedAt;
@@ -112,7 +122,7 @@ export class Recorder implements Observer {
     }
   }
 
-  #asked(facts: AttemptFacts): LogFields {
+  #asked(facts: AttemptFacts): Asked {
     return {
       tenant: this.#pseudonym(facts.tenant),
       route: facts.route,
@@ -125,14 +135,15 @@ export class Recorder implements Observer {
   #decided(verdict: Extract<Verdict, { kind: 'decided' }>): void {
     const { attempt, call, decision, evidence, candidates } = verdict;
     const open = this.#attempts.get(attempt);
-    if (open !== undefined) open.decided = { decision, evidence, candidates };
+    if (open !== undefined) open.decided = verdict;
     this.#log.debug('attempt recognised', { attempt, call, decision, evidence, candidates });
   }
 
   #started(verdict: Extract<Verdict, { kind: 'start' }>, now: number): void {
     const { call, execution, attempt, waitedMs } = verdict;
-    const asked = this.#attempts.get(attempt)?.asked ?? {};
-    this.#executions.set(execution, { asked, startedAt: now, waitedMs });
+    const asked = this.#attempts.get(attempt)?.asked;
+    const firstByteMs = undefined;
+    this.#executions.set(execution, { asked, startedAt: now, waitedMs, firstByteMs, upstream: undefined });
     for (const each of this.#waiting.get(call) ?? []) {
       const open = this.#attempts.get(each);
       if (open !== undefined) open.queueMs = waitedMs;
@@ -164,20 +175,27 @@ export class Recorder implements Observer {
   #attemptEnded(verdict: Extract<Verdict, { kind: 'attempt-ended' }>): void {
     const { attempt, call, execution, ordinal, outcome, ending, ageMs, tenant } = verdict;
     const open = this.#attempts.get(attempt);
+    const asked = open?.asked;
+    const decided = open?.decided;
     this.#log.info('attempt ended', {
-      ...open?.asked,
-      ...(tenant === undefined ? {} : { tenant: this.#pseudonym(tenant) }),
-      ...open?.decided,
       call,
       execution,
       attempt,
+      tenant: tenant === undefined ? asked?.tenant : this.#pseudonym(tenant),
       ordinal,
+      decision: decided?.decision,
+      evidence: decided?.evidence,
+      candidates: decided?.candidates,
       outcome,
       ending,
+      route: asked?.route,
+      family: asked?.family,
+      model: asked?.model,
+      stream: asked?.stream,
+      status: open?.status,
       age_ms: rounded(ageMs),
       queue_ms: rounded(open?.queueMs),
       retry_after_ms: rounded(open?.retryAfterMs),
-      status: open?.status,
     });
     if (open !== undefined) this.#stopWaiting(attempt, open);
     this.#attempts.delete(attempt);
@@ -186,19 +204,25 @@ export class Recorder implements Observer {
   #executionEnded(verdict: Extract<Verdict, { kind: 'execution-ended' }>): void {
     const { call, execution, tenant, ending, ageMs, bytes, status, usage } = verdict;
     const live = this.#executions.get(execution);
+    const asked = live?.asked;
     this.#log.info('execution ended', {
-      ...live?.asked,
-      tenant: this.#pseudonym(tenant),
       call,
       execution,
-      upstream: live?.upstream,
+      tenant: this.#pseudonym(tenant),
       ending,
+      route: asked?.route,
+      family: asked?.family,
+      model: asked?.model,
+      stream: asked?.stream,
+      status,
       age_ms: rounded(ageMs),
       queue_ms: rounded(live?.waitedMs),
       first_byte_ms: rounded(live?.firstByteMs),
       bytes,
-      status,
-      ...usageFields(usage),
+      prompt_tokens: usage?.promptTokens,
+      cached_prompt_tokens: usage?.cachedPromptTokens,
+      completion_tokens: usage?.completionTokens,
+      upstream: live?.upstream,
     });
     this.#executions.delete(execution);
   }
@@ -213,6 +237,17 @@ export class Recorder implements Observer {
       executions,
     });
   }
+}
+
+function opened(asked: Asked | undefined): OpenAttempt {
+  return {
+    asked,
+    call: undefined,
+    decided: undefined,
+    queueMs: undefined,
+    status: undefined,
+    retryAfterMs: undefined,
+  };
 }
 
 type Reported = Extract<Verdict, { kind: 'execution-ended' }>['usage'];

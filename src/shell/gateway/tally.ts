@@ -69,11 +69,11 @@ export class TenantTally {
   }
 
   add(tenant: string, by: number, further: Readonly<Record<string, string>> = {}): void {
-    const labels = { tenant, ...further };
-    const at = JSON.stringify(labels);
-    const entry = this.#counts.get(at) ?? { labels, count: 0 };
-    entry.count += by;
-    this.#counts.set(at, entry);
+    let at = tenant;
+    for (const [label, value] of Object.entries(further)) at += `\n${label}\n${value}`;
+    const entry = this.#counts.get(at);
+    if (entry === undefined) this.#counts.set(at, { labels: { tenant, ...further }, count: by });
+    else entry.count += by;
   }
 
   family(): Family {
