@@ -271,20 +271,23 @@ export class Attempt implements Reader {
     response.end(body);
   }
 
-  /** The accounting that goes with every answer. */
-  #headers(headers: HeaderFields): Record<string, string | string[]> {
-    const all: Record<string, string | readonly string[]> = { ...headers };
+  /** `headers`, with the accounting that goes with every answer. */
+  #headers(headers: HeaderFields): (string | string[])[] {
     const { call, execution, ordinal, outcome, queueMs } = this.#standing;
-    const own = {
-      'x-request-id': textOf(this.#parts.request, 'x-request-id'),
-      'x-holdfast-call': call,
-      'x-holdfast-execution': execution,
-      'x-holdfast-attempt': ordinal,
-      'x-holdfast-outcome': outcome,
-      'x-holdfast-budget': this.#parts.budget(),
-      'x-holdfast-queue-ms': queueMs === undefined ? undefined : Math.round(queueMs / this.#parts.scale),
+    const own: string[] = [];
+    const add = (name: string, value: string | number | undefined): void => {
+      if (value !== undefined) own.push(name, String(value));
     };
-    for (const [name, value] of Object.entries(own)) if (value !== undefined) all[name] = String(value);
-    return writable(all);
+    const requestId = textOf(this.#parts.request, 'x-request-id');
+    add('x-request-id', requestId);
+    add('x-holdfast-call', call);
+    add('x-holdfast-execution', execution);
+    add('x-holdfast-attempt', ordinal);
+    add('x-holdfast-outcome', outcome);
+    add('x-holdfast-budget', this.#parts.budget());
+    add('x-holdfast-queue-ms', queueMs === undefined ? undefined : Math.round(queueMs / this.#parts.scale));
+    if (requestId === undefined || headers['x-request-id'] === undefined) return writable(headers, own);
+    const { 'x-request-id': _, ...others } = headers;
+    return writable(others, own);
   }
 }

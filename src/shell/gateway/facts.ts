@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { AttemptFacts } from '../../core/control/event.js';
 import type { GatewayConfig } from './config.js';
 import { deadlinesOf } from './deadline-headers.js';
-import { fingerprint, VERSION_HEADERS, veil } from './fingerprint.js';
+import { type Asked, fingerprint, VERSION_HEADERS } from './fingerprint.js';
 import { textOf, valuesOf } from './headers.js';
 import { identityOf } from './identity.js';
 import type { ReadBody } from './request-body.js';
@@ -15,6 +15,8 @@ const LONGEST_MODEL = 256;
 /** Of a body that was unpacked it says nothing any more. */
 const PACKING = 'content-encoding';
 
+const NO_STORE = /(?:^|,)\s*no-store\s*(?:,|$)/i;
+
 /** What a body is read for. */
 const SAID = new Set(['model', 'stream', 'store', 'background', 'previous_response_id', 'conversation']);
 
@@ -23,7 +25,7 @@ export interface FactsParts {
   readonly config: GatewayConfig;
   /** Milliseconds since 1970. */
   readonly wallClock: () => number;
-  readonly secret: Uint8Array;
+  readonly secret: string;
   /** Milliseconds of the gateway's clock a millisecond of the client's. */
   readonly scale: number;
 }
@@ -38,9 +40,7 @@ export function factsOf(
   const print = fingerprint({
     method: request.method ?? '',
     target: request.url ?? '',
-    versions: Object.fromEntries(
-      VERSION_HEADERS.map((name) => [name, name === PACKING && !packed ? [] : valuesOf(request, name)]),
-    ),
+    versions: versionsOf(request, packed),
     body,
   });
   const scaled = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms * scale);
@@ -49,13 +49,21 @@ export function factsOf(
     ...identityOf(request, config, secret),
     ...saidInBody(print.members === undefined ? skim(body, SAID) : { members: print.members, whole: true }),
     route: route.path,
-    fingerprint: veil(secret, 'fingerprint', print.hash),
+    fingerprint: print.hash,
     bodyBytes: body.length,
-    noStore: /(?:^|,)\s*no-store\s*(?:,|$)/i.test(textOf(request, 'cache-control') ?? ''),
+    noStore: NO_STORE.test(textOf(request, 'cache-control') ?? ''),
     cancelOnLeave: textOf(request, 'x-holdfast-cancel-on-leave')?.toLowerCase() === 'true',
     explicitDeadlineMs: scaled(deadlines.explicitMs),
     announcedDeadlineMs: scaled(deadlines.announcedMs),
   };
+}
+
+function versionsOf(request: IncomingMessage, packed: boolean): Asked['versions'] {
+  const versions: Record<string, readonly string[]> = {};
+  for (const name of VERSION_HEADERS) {
+    if (name !== PACKING || packed) versions[name] = valuesOf(request, name);
+  }
+  return versions;
 }
 
 /** Of a body that was not looked at whole, the rest might say that it has state. */

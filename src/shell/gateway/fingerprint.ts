@@ -1,6 +1,6 @@
 /** What makes two requests the same request: one hash over everything that decides the answer. */
 
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, hash as hashOf } from 'node:crypto';
 import { canonicalMembers, canonicalText, type Members } from './canonical.js';
 
 /** Bodies above this are hashed as they came: a canonical form of them would hold up every other client. */
@@ -33,20 +33,23 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** The fingerprint of a request; a body without a canonical form counts byte by byte. */
 export function fingerprint(asked: Asked): Fingerprint {
   const members = membersOf(asked);
-  const hash = createHash('sha256');
-  const field = (value: string | Buffer): void => {
-    hash.update(`${Buffer.byteLength(value)}:`).update(value);
-  };
-  field(asked.method);
-  field(asked.target);
+  let head = field(asked.method) + field(asked.target);
   for (const name of VERSION_HEADERS) {
     const values = asked.versions[name] ?? [];
-    field(String(values.length));
-    for (const value of values) field(value);
+    head += field(String(values.length));
+    for (const value of values) head += field(value);
   }
-  field(members === undefined ? 'bytes' : 'json');
-  field(members === undefined ? asked.body : canonicalText(members, NOT_OF_THE_CALL));
-  return { hash: hash.digest('hex'), members };
+  // The body needs no length, since nothing comes after it.
+  if (members === undefined) {
+    const hash = createHash('sha256').update(`${head}bytes:`).update(asked.body).digest('hex');
+    return { hash, members };
+  }
+  return { hash: hashOf('sha256', `${head}json:${canonicalText(members, NOT_OF_THE_CALL)}`), members };
+}
+
+/** A value that no other values can be mistaken for, whatever stands before and after it. */
+function field(value: string): string {
+  return `${Buffer.byteLength(value)}:${value}`;
 }
 
 function membersOf({ body, versions }: Asked): Members | undefined {
@@ -59,9 +62,12 @@ function membersOf({ body, versions }: Asked): Members | undefined {
   }
 }
 
-/** Names a value by its content without giving it away: an HMAC under a secret that never leaves the process. */
-export function veil(secret: Uint8Array, ...values: readonly string[]): string {
-  const hmac = createHmac('sha256', secret);
-  for (const value of values) hmac.update(`${Buffer.byteLength(value)}:`).update(value);
-  return hmac.digest('hex').slice(0, 32);
+/**
+ * Names values by their content without giving it away, under a secret that never leaves the process. Of the hash one
+ * half is dropped, so that it cannot be carried on to the hash of a longer text.
+ */
+export function veil(secret: string, ...values: readonly string[]): string {
+  let text = field(secret);
+  for (const value of values) text += field(value);
+  return hashOf('sha256', text).slice(0, 32);
 }

@@ -9,7 +9,7 @@ export type HeaderFields = Readonly<Record<string, string | readonly string[]>>;
 export const CREDENTIALS = ['authorization', 'x-api-key', 'api-key'];
 
 /** RFC 9110 §7.6.1, and the two older names that still turn up. */
-const HOP_BY_HOP = new Set([
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -21,8 +21,8 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** The gateway's own: `host` follows from where it sends, `expect` is answered here. */
-const REWRITTEN = new Set(['host', 'expect']);
+/** The gateway's own besides: `host` follows from where it sends, `expect` is answered here. */
+const NEVER_FORWARDED: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'host', 'expect']);
 
 /**
  * Of an attempt: the engine gets an id an execution, plain bytes, the length of what is sent, and none of the words
@@ -35,9 +35,12 @@ const NOT_FOR_THE_ENGINE = new Set([
   'x-holdfast-cancel-on-leave',
 ]);
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** The names that a `Connection` header declares hop-by-hop, in lower case. */
-function declared(connection: string | undefined): Set<string> {
-  const names = (connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+function declared(connection: string | undefined): ReadonlySet<string> {
+  if (connection === undefined || connection === 'keep-alive') return NONE;
+  const names = connection.split(',').map((name) => name.trim().toLowerCase());
   return new Set(names.filter((name) => name !== ''));
 }
 
@@ -49,7 +52,7 @@ export function forwarded(request: IncomingMessage, dropped: ReadonlySet<string>
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at] as string;
     const lower = name.toLowerCase();
-    if (HOP_BY_HOP.has(lower) || REWRITTEN.has(lower) || local.has(lower) || dropped.has(lower)) continue;
+    if (NEVER_FORWARDED.has(lower) || dropped.has(lower) || local.has(lower)) continue;
     kept.push(name, raw[at + 1] as string);
   }
   return kept;
@@ -64,7 +67,9 @@ const NOT_OF_PLAIN_BYTES = new Set([...NOT_FOR_THE_ENGINE, 'content-encoding']);
  */
 export function forwardedToEngine(request: IncomingMessage, packed: boolean): string[] {
   const dropped = packed ? NOT_FOR_THE_ENGINE : NOT_OF_PLAIN_BYTES;
-  return [...forwarded(request, dropped), 'accept-encoding', 'identity'];
+  const kept = forwarded(request, dropped);
+  kept.push('accept-encoding', 'identity');
+  return kept;
 }
 
 /** Headers as they came over the wire, names and values in turn; every byte of a value is kept. */
@@ -92,34 +97,51 @@ const OWN_PREFIX = 'x-holdfast-';
 export function answerHeaders(headers: HeaderFields): HeaderFields {
   const { connection } = headers;
   const local = declared(typeof connection === 'string' ? connection : connection?.join(','));
-  const kept = Object.entries(headers).filter(
-    ([name]) => !HOP_BY_HOP.has(name) && !local.has(name) && !name.startsWith(OWN_PREFIX),
-  );
-  return Object.fromEntries(kept);
+  const kept: Record<string, string | readonly string[]> = {};
+  for (const name of Object.keys(headers)) {
+    if (HOP_BY_HOP.has(name) || local.has(name) || name.startsWith(OWN_PREFIX)) continue;
+    kept[name] = headers[name] as string | readonly string[];
+  }
+  return kept;
 }
 
 /**
- * Headers in the form and order in which Node's server writes them. The length stands last: once Node has seen it, it
- * reads a `Content-Disposition` as UTF-8, and throws on any byte beyond ASCII.
+ * Headers as a flat list of names and values, in the order in which Node's server is to write them, with `further`, a
+ * list of that kind, among them. The length stands last: once Node has seen it, it reads a `Content-Disposition` as
+ * UTF-8, and throws on any byte beyond ASCII.
  */
-export function writable(headers: HeaderFields): Record<string, string | string[]> {
-  const { 'content-length': length, ...others } = headers;
-  const ordered = length === undefined ? others : { ...others, 'content-length': length };
-  const all: Record<string, string | string[]> = {};
-  for (const [name, value] of Object.entries(ordered))
-    all[name] = typeof value === 'string' ? value : [...value];
+export function writable(headers: HeaderFields, further: readonly string[] = []): (string | string[])[] {
+  const all: (string | string[])[] = [];
+  for (const name of Object.keys(headers)) {
+    if (name !== 'content-length') all.push(name, headers[name] as string | string[]);
+  }
+  all.push(...further);
+  const length = headers['content-length'];
+  if (length !== undefined) all.push('content-length', length as string | string[]);
   return all;
 }
 
 /** All values a request gives for a header name (lower case), in their order; Node's merged view drops some. */
-export function valuesOf(request: IncomingMessage, name: string): string[] {
-  return request.headersDistinct[name] ?? [];
+export function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
+  const values: string[] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    if (isNamed(rawHeaders[at] as string, name)) values.push(rawHeaders[at + 1] as string);
+  }
+  return values;
 }
 
 /** The first value of a header, unless it is absent or blank. */
-export function textOf(request: IncomingMessage, name: string): string | undefined {
-  const value = valuesOf(request, name)[0]?.trim();
-  return value === undefined || value === '' ? undefined : value;
+export function textOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    if (!isNamed(rawHeaders[at] as string, name)) continue;
+    const value = (rawHeaders[at + 1] as string).trim();
+    return value === '' ? undefined : value;
+  }
+  return undefined;
+}
+
+function isNamed(given: string, name: string): boolean {
+  return given.length === name.length && (given === name || given.toLowerCase() === name);
 }
 
 /** `Content-Type` without its parameters, in lower case. */

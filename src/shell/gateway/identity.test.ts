@@ -6,7 +6,7 @@ import { incoming } from '../../../tests/support/incoming.js';
 import { gatewayConfig } from './config.js';
 import { type Identity, type IdentitySettings, identityOf, unquoted } from './identity.js';
 
-const SECRET = Buffer.alloc(32, 7);
+const SECRET = 'secret';
 
 function identity(
   headers: Record<string, string> | [string, string][],

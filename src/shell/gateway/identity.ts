@@ -38,7 +38,7 @@ const QUOTED = /^"((?:[^"\\]|\\["\\])*)"$/;
 export function identityOf(
   request: IncomingMessage,
   settings: IdentitySettings,
-  secret: Uint8Array,
+  secret: string,
 ): Identity {
   const address = clientAddress(request, settings);
   const session = firstOf(request, settings.sessionHeaders);
@@ -58,7 +58,7 @@ export function identityOf(
 function scopeOf(
   request: IncomingMessage,
   settings: IdentitySettings,
-  secret: Uint8Array,
+  secret: string,
   address: string,
 ): Pick<Identity, 'tenant' | 'shareable'> {
   const parts: string[] = [];

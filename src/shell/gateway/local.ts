@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { EXPOSITION_CONTENT_TYPE } from '../../core/meter/exposition.js';
 import { errorBody } from './error-body.js';
+import { valuesOf } from './headers.js';
 import { pathOf } from './routes.js';
 
 export interface LocalParts {
@@ -49,8 +50,9 @@ export function refuseTarget(response: ServerResponse): void {
  * Why a request could be read in another way by another parser, which is how one client's bytes get into another
  * one's request; undefined when it is sound. What Node's own parser refuses does not come here.
  */
-export function unsound({ httpVersion, headers, headersDistinct }: IncomingMessage): string | undefined {
-  const hosts = headersDistinct['host']?.length ?? 0;
+export function unsound(request: IncomingMessage): string | undefined {
+  const { httpVersion, headers } = request;
+  const hosts = valuesOf(request, 'host').length;
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) return 'The request must name one host.';
   if (httpVersion !== '1.1' && headers['transfer-encoding'] !== undefined)
     return 'Only HTTP/1.1 has chunked bodies.';

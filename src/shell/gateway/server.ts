@@ -108,7 +108,7 @@ function urlOf(host: string, port: number): string {
 class RunningGateway implements Gateway {
   #config: GatewayConfig;
   readonly #parts: GatewayParts;
-  readonly #secret: Buffer;
+  readonly #secret: string;
   readonly #scale: number;
   readonly #chance: RandomPool;
   readonly #control: Control;
@@ -131,7 +131,7 @@ class RunningGateway implements Gateway {
     this.#config = config;
     this.#allowed = parts.allowed;
     this.#parts = parts;
-    this.#secret = randomBytes(32);
+    this.#secret = randomBytes(32).toString('hex');
     this.#scale = parts.scale ?? 1;
     this.#chance = new RandomPool(randomBytes);
     this.#control = new Control({
