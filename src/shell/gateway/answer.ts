@@ -131,7 +131,7 @@ class EventAnswer implements Answer {
     }
     if (!named(event, BEFORE_WORK[this.#dialect])) this.#events += 1;
     if (this.#closes(event)) this.whole = true;
-    if (event.data.includes(USAGE) || event.rest.includes(USAGE)) this.#keepUsage(event);
+    if (event.data.includes(USAGE) || (event.rest.length > 0 && event.rest.includes(USAGE))) this.#keepUsage(event);
   }
 
   /** A copy: the event may look into a chunk that is much longer than it. */
@@ -143,12 +143,13 @@ class EventAnswer implements Answer {
 
   #closes(event: SseEvent): boolean {
     if (this.#dialect === 'plain') return false;
-    if (event.data.equals(DONE)) return true;
+    if (event.data.length === DONE.length && event.data.equals(DONE)) return true;
     return named(event, CLOSING[this.#dialect]);
   }
 }
 
 function named(event: SseEvent, names: readonly string[]): boolean {
+  if (names.length === 0) return false;
   if (event.name !== '') return names.includes(event.name);
   return names.some((name) => event.data.includes(`"type":"${name}"`));
 }

@@ -7,6 +7,9 @@ import { assert } from '../../core/assert.js';
 
 const SMALLEST_PAGE_BYTES = 1024;
 const LARGEST_PAGE_BYTES = 64 * 1024;
+/** A chunk from here on that begins a page is kept as it is, unless it would hold on to more than twice its bytes. */
+const LEAST_KEPT_BYTES = 512;
+const NOTHING: Buffer = Buffer.alloc(0);
 
 interface Page {
   readonly bytes: Buffer;
@@ -29,10 +32,15 @@ export class Broadcast {
     return this.#pages.reduce((sum, page) => sum + page.bytes.length, 0);
   }
 
+  /** Takes `chunk` over, which nobody may write to from now on. */
   append(chunk: Buffer): void {
     let from = 0;
     while (from < chunk.length) {
-      const page = this.#openPage(chunk.length - from);
+      let page = this.#pages.at(-1);
+      if (page === undefined || page.used === page.bytes.length) {
+        if (from === 0 && isWorthKeeping(chunk)) return this.#keep(chunk);
+        page = this.#openPage(chunk.length - from, page);
+      }
       const taken = chunk.copy(page.bytes, page.used, from);
       page.used += taken;
       from += taken;
@@ -45,7 +53,7 @@ export class Broadcast {
     const page = this.#pageAt(position);
     if (page === undefined) {
       assert(position === this.#length, 'a reader stands at bytes that are no longer kept');
-      return Buffer.alloc(0);
+      return NOTHING;
     }
     return page.bytes.subarray(position - page.start, page.used);
   }
@@ -63,15 +71,19 @@ export class Broadcast {
     this.#pages = [];
   }
 
-  #openPage(wanted: number): Page {
-    const last = this.#pages.at(-1);
-    if (last !== undefined && last.used < last.bytes.length) return last;
+  #keep(chunk: Buffer): void {
+    this.#pages.push({ bytes: chunk, start: this.#length, used: chunk.length });
+    this.#length += chunk.length;
+  }
+
+  #openPage(wanted: number, last: Page | undefined): Page {
     const size = Math.max(
       Math.min(wanted, LARGEST_PAGE_BYTES),
       (last?.bytes.length ?? 0) * 2,
       SMALLEST_PAGE_BYTES,
     );
-    const page = { bytes: Buffer.alloc(Math.min(size, LARGEST_PAGE_BYTES)), start: this.#length, used: 0 };
+    const bytes = Buffer.allocUnsafeSlow(Math.min(size, LARGEST_PAGE_BYTES));
+    const page = { bytes, start: this.#length, used: 0 };
     this.#pages.push(page);
     return page;
   }
@@ -80,4 +92,8 @@ export class Broadcast {
   #pageAt(position: number): Page | undefined {
     return this.#pages.findLast((page) => page.start <= position && position < page.start + page.used);
   }
+}
+
+function isWorthKeeping(chunk: Buffer): boolean {
+  return chunk.length >= LEAST_KEPT_BYTES && chunk.length * 2 >= chunk.buffer.byteLength;
 }

@@ -10,7 +10,7 @@ import type { RejectReason } from '../../core/control/words.js';
 import type { Clock } from '../../core/time/clock.js';
 import type { Attempt, AttemptSink } from './attempt.js';
 import type { GatewayConfig } from './config.js';
-import { Execution } from './execution.js';
+import { Execution, type ExecutionEvent, type ExecutionSink } from './execution.js';
 import type { Observer } from './observer.js';
 import type { Dialect } from './routes.js';
 import type { EngineRequest, Upstream } from './upstream.js';
@@ -39,7 +39,7 @@ interface Running {
   readonly startedAt: number;
 }
 
-export class Carrier implements AttemptSink {
+export class Carrier implements AttemptSink, ExecutionSink {
   readonly #parts: CarrierParts;
   readonly #driver: Driver;
   readonly #attempts = new Map<string, Attempt>();
@@ -116,6 +116,24 @@ export class Carrier implements AttemptSink {
     this.send({ kind: 'lag', attempt: attempt.id });
   }
 
+  reached({ id }: Execution, url: string): void {
+    this.#parts.observer.reached(id, url);
+  }
+
+  said(event: ExecutionEvent): void {
+    this.send(event);
+  }
+
+  /** Readers that are too far behind are cut. */
+  grown(execution: Execution): void {
+    const { readerBytes } = this.#parts.config();
+    for (const reader of execution.readers) {
+      const behind = execution.broadcast.length - reader.flushed;
+      if (behind > readerBytes) this.send({ kind: 'lag', attempt: reader.id });
+    }
+    execution.releaseRead();
+  }
+
   #carry(verdict: Verdict): void {
     this.#parts.observer.verdict(verdict, this.#parts.clock.now());
     switch (verdict.kind) {
@@ -169,9 +187,7 @@ export class Carrier implements AttemptSink {
       upstream,
       timeouts: this.#parts.config().upstreamTimeouts,
       clock,
-      reached: (url) => this.#parts.observer.reached(id, url),
-      say: (event) => this.send(event),
-      grown: (grown) => this.#cutLaggards(grown),
+      sink: this,
     });
     this.#executions.set(id, { execution, startedAt });
     for (const listener of waiting?.listeners ?? []) this.#listen(listener, { execution, startedAt });
@@ -217,15 +233,6 @@ export class Carrier implements AttemptSink {
     const request = attempt?.takeRequest();
     assert(attempt !== undefined && request !== undefined, `attempt ${id} has no request to start with`);
     return { request, dialect: attempt.route.dialect };
-  }
-
-  #cutLaggards(execution: Execution): void {
-    const { readerBytes } = this.#parts.config();
-    for (const reader of execution.readers) {
-      const behind = execution.broadcast.length - reader.flushed;
-      if (behind > readerBytes) this.send({ kind: 'lag', attempt: reader.id });
-    }
-    execution.releaseRead();
   }
 
   /** Nobody may read it any more: a connection that still does is cut, and the memory is overwritten. */

@@ -1,6 +1,6 @@
 /** One piece of work in the engine: its request, its answer as it comes, and the readers that wait for it. */
 
-import type { ControlEvent } from '../../core/control/event.js';
+import type { ControlEvent, Usage } from '../../core/control/event.js';
 import type { Failure } from '../../core/control/words.js';
 import type { Cancel, Clock } from '../../core/time/clock.js';
 import { type Answer, answerOf, isEventStream } from './answer.js';
@@ -13,6 +13,8 @@ import type { EngineRequest, Exchange, LetGo, Upstream } from './upstream.js';
 
 /** Of an engine's error answer, more than this is not passed on. */
 const ERROR_BODY_BYTES = 1024 * 1024;
+/** Of the bytes that came in one turn, no more than this are said together. */
+const UNSAID_BYTES = 16 * 1024;
 /** After its status, an engine's error answer has this long to arrive; after its last event, a stream to end. */
 const CLOSING_MS = 5_000;
 
@@ -37,17 +39,25 @@ export interface Reader {
 
 export type ExecutionEvent = Extract<ControlEvent, { kind: 'first-byte' | 'chunk' | 'finish' | 'fail' }>;
 
+/** What an execution reports. */
+export interface ExecutionSink {
+  /** Its request is on its way over a connection to the engine at `url`. */
+  reached(execution: Execution, url: string): void;
+  said(event: ExecutionEvent): void;
+  /** Bytes were added to a sealed answer. */
+  grown(execution: Execution): void;
+}
+
 export interface ExecutionParts {
   readonly id: string;
   readonly dialect: Dialect;
   readonly upstream: Upstream;
   readonly timeouts: UpstreamTimeouts;
   readonly clock: Clock;
-  readonly reached: (url: string) => void;
-  readonly say: (event: ExecutionEvent) => void;
-  /** Called after bytes were added to a sealed answer. */
-  readonly grown: (execution: Execution) => void;
+  readonly sink: ExecutionSink;
 }
+
+const NOTHING = (): void => {};
 
 /** `silent`: nothing a client may see; `speaking`; `whole`: all of a 2xx answer; `failed`. */
 type State = 'silent' | 'speaking' | 'whole' | 'failed';
@@ -57,7 +67,7 @@ export class Execution implements Exchange {
   readonly broadcast = new Broadcast();
   readonly readers = new Set<Reader>();
   readonly #parts: ExecutionParts;
-  readonly #letGo: LetGo;
+  #letGo: LetGo;
   #state: State = 'silent';
   #status = 0;
   #headers: HeaderFields = {};
@@ -68,7 +78,7 @@ export class Execution implements Exchange {
   #unsaid = 0;
   #sealed = false;
   #scheduled = false;
-  #timer: Cancel = () => {};
+  #timer: Cancel = NOTHING;
 
   /** Sends `request` at once. It is not kept: the answer may be needed for much longer. */
   constructor(request: EngineRequest, parts: ExecutionParts) {
@@ -125,12 +135,12 @@ export class Execution implements Exchange {
   /** Destroys the engine connection. Nothing is said any more. */
   cancel(): void {
     this.#state = this.#state === 'whole' ? 'whole' : 'failed';
-    this.#timer();
     this.#letGo();
+    this.#leaveEngine();
   }
 
   onReached(url: string): void {
-    this.#parts.reached(url);
+    this.#parts.sink.reached(this, url);
   }
 
   onHead(status: number, headers: HeaderFields): void {
@@ -159,32 +169,52 @@ export class Execution implements Exchange {
     if (!answer.begun) return;
     if (this.#state === 'silent') {
       this.#state = 'speaking';
-      this.#parts.say({ kind: 'first-byte', execution: this.id, stream: isEventStream(this.#headers) });
+      this.#say({ kind: 'first-byte', execution: this.id, stream: isEventStream(this.#headers) });
     }
     this.#arm(this.#parts.timeouts.idleMs);
-    const bytes = this.#unsaid;
-    this.#unsaid = 0;
-    this.#parts.say({ kind: 'chunk', execution: this.id, bytes });
     if (answer.whole) this.#close(answer);
-    else if (this.#sealed) this.#parts.grown(this);
+    else if (this.#unsaid >= UNSAID_BYTES) this.#sayBytes();
     this.#schedule();
   }
 
   onEnd(): void {
-    this.#timer();
-    if (this.#errorPieces !== undefined) return this.#failStatus(Buffer.concat(this.#errorPieces));
     const answer = this.#answer;
+    this.#leaveEngine();
+    if (this.#errorPieces !== undefined) return this.#failStatus(Buffer.concat(this.#errorPieces));
     if (answer === undefined || this.#over) return;
     const whole = answer.end();
     if (whole || answer.failedLater !== undefined) this.#conclude(answer);
-    else this.#fail(this.#state === 'silent' ? 'reset' : 'truncated');
+    else this.#fail(this.#state === 'silent' ? 'reset' : 'truncated', undefined, answer.usage());
   }
 
   onFailure(failure: Extract<Failure, 'refused' | 'reset' | 'malformed'>): void {
-    this.#timer();
+    const usage = this.#over ? undefined : this.#answer?.usage();
+    this.#leaveEngine();
     if (this.#errorPieces !== undefined) return this.#failStatus(undefined);
     if (this.#over) return;
-    this.#fail(failure === 'reset' && this.#state === 'speaking' ? 'truncated' : failure);
+    const broken = failure === 'reset' && this.#state === 'speaking' ? 'truncated' : failure;
+    this.#fail(broken, undefined, usage);
+  }
+
+  /** Of its exchange with the engine nothing is left, though its answer may be kept for long. */
+  #leaveEngine(): void {
+    this.#timer();
+    this.#timer = NOTHING;
+    this.#letGo = NOTHING;
+    this.#answer = undefined;
+  }
+
+  #say(event: ExecutionEvent): void {
+    this.#parts.sink.said(event);
+  }
+
+  /** Says how many bytes have come since the last time. */
+  #sayBytes(): void {
+    const bytes = this.#unsaid;
+    if (bytes === 0 || this.#state === 'silent') return;
+    this.#unsaid = 0;
+    this.#say({ kind: 'chunk', execution: this.id, bytes });
+    if (this.#sealed) this.#parts.sink.grown(this);
   }
 
   get #over(): boolean {
@@ -205,8 +235,9 @@ export class Execution implements Exchange {
       this.#fail('error_event', answer.failedLater.status, usage);
       return;
     }
+    this.#sayBytes();
     this.#state = 'whole';
-    this.#parts.say({ kind: 'finish', execution: this.id, usage });
+    this.#say({ kind: 'finish', execution: this.id, usage });
     this.#schedule();
   }
 
@@ -231,9 +262,10 @@ export class Execution implements Exchange {
     this.#fail(failureOf(this.#status), this.#status);
   }
 
-  #fail(failure: Failure, status?: number, usage = this.#answer?.usage()): void {
+  #fail(failure: Failure, status?: number, usage?: Usage): void {
+    this.#sayBytes();
     this.#state = 'failed';
-    this.#parts.say({ kind: 'fail', execution: this.id, failure, status, usage });
+    this.#say({ kind: 'fail', execution: this.id, failure, status, usage });
     this.#schedule();
   }
 
@@ -249,22 +281,28 @@ export class Execution implements Exchange {
   /** One timer at a time: for the first byte, the next one, or the end of what is over. 0: none. */
   #arm(ms: number): void {
     this.#timer();
-    this.#timer = ms > 0 ? this.#parts.clock.after(ms, () => this.#late()) : () => {};
+    this.#timer = ms > 0 ? this.#parts.clock.after(ms, () => this.#late()) : NOTHING;
   }
 
   #late(): void {
+    const usage = this.#over ? undefined : this.#answer?.usage();
     this.#letGo();
+    this.#leaveEngine();
     if (this.#errorPieces !== undefined) this.#failStatus(undefined);
-    else if (!this.#over) this.#fail('timeout');
+    else if (!this.#over) this.#fail('timeout', undefined, usage);
   }
 
+  /** What came in one turn is said, and read, together. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    process.nextTick(() => {
-      this.#scheduled = false;
-      for (const reader of this.readers) reader.advance();
-    });
+    process.nextTick(Execution.#passOn, this);
+  }
+
+  static #passOn(this: void, execution: Execution): void {
+    execution.#scheduled = false;
+    if (!execution.#over) execution.#sayBytes();
+    for (const reader of execution.readers) reader.advance();
   }
 }
 

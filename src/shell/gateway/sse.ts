@@ -15,6 +15,8 @@ export interface SseEvent {
   readonly rest: Buffer;
 }
 
+const DATA = Buffer.from('data');
+const EVENT = Buffer.from('event');
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const COLON = 0x3a;
@@ -64,7 +66,7 @@ export class SseScanner {
     const rest = this.#overflow?.bytes ?? NOTHING;
     this.#line = NOTHING;
     this.#overflow = undefined;
-    if (rest.length === 0 && line.at(-1) === CARRIAGE_RETURN) line = line.subarray(0, -1);
+    if (rest.length === 0 && line[line.length - 1] === CARRIAGE_RETURN) line = line.subarray(0, -1);
     if (line.length === 0) this.#endEvent();
     else this.#field(line, rest);
   }
@@ -72,12 +74,11 @@ export class SseScanner {
   #field(line: Buffer, rest: Buffer): void {
     const colon = line.indexOf(COLON);
     if (colon === 0) return;
-    const field = line.toString('latin1', 0, colon < 0 ? line.length : colon);
+    const end = colon < 0 ? line.length : colon;
     let from = colon < 0 ? line.length : colon + 1;
     if (line[from] === SPACE) from += 1;
-    const value = line.subarray(from);
-    if (field === 'event') this.#name = value.toString('utf8', 0, 256);
-    else if (field === 'data') this.#addData(value, rest);
+    if (begins(line, end, DATA)) this.#addData(line.subarray(from), rest);
+    else if (begins(line, end, EVENT)) this.#name = line.toString('utf8', from, from + 256);
   }
 
   #addData(value: Buffer, rest: Buffer): void {
@@ -98,4 +99,11 @@ export class SseScanner {
     this.#rest = NOTHING;
     if (said) this.#onEvent(event);
   }
+}
+
+/** Whether the first `end` bytes of a line are the name of this field. */
+function begins(line: Buffer, end: number, name: Buffer): boolean {
+  if (end !== name.length) return false;
+  for (let at = 0; at < end; at += 1) if (line[at] !== name[at]) return false;
+  return true;
 }
