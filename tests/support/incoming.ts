@@ -15,10 +15,7 @@ export function incoming(
   request.url = '/v1/chat/completions';
   request.rawHeaders = headers.flat();
   for (const [name, value] of headers) {
-    const key = name.toLowerCase();
-    request.headers[key] ??= value;
-    const distinct = request.headersDistinct as Record<string, string[]>;
-    distinct[key] = [...(distinct[key] ?? []), value];
+    request.headers[name.toLowerCase()] ??= value;
   }
   return request;
 }

@@ -4,10 +4,13 @@ import { deepEqual, equal, throws } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
+import { incoming } from '../../../tests/support/incoming.js';
 import { parseAllowedKeys, readAllowedKeys } from './allowed-keys.js';
 
-const request = (headersDistinct: Record<string, string[]>): IncomingMessage =>
-  ({ headersDistinct }) as unknown as IncomingMessage;
+const request = (headers: Record<string, string[]>): IncomingMessage =>
+  incoming(
+    Object.entries(headers).flatMap(([name, values]) => values.map((value) => [name, value] as const)),
+  );
 
 test('a key may stand in each of the headers that APIs use, and as its hash in the file', () => {
   const hashed = createHash('sha256').update('sk-b').digest('hex');

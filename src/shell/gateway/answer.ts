@@ -131,7 +131,8 @@ class EventAnswer implements Answer {
     }
     if (!named(event, BEFORE_WORK[this.#dialect])) this.#events += 1;
     if (this.#closes(event)) this.whole = true;
-    if (event.data.includes(USAGE) || (event.rest.length > 0 && event.rest.includes(USAGE))) this.#keepUsage(event);
+    if (event.data.includes(USAGE) || (event.rest.length > 0 && event.rest.includes(USAGE)))
+      this.#keepUsage(event);
   }
 
   /** A copy: the event may look into a chunk that is much longer than it. */

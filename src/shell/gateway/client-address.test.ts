@@ -1,8 +1,8 @@
 /** A client's address is believed as far as trusted proxies say it, and no client can choose its own. */
 
 import { deepEqual, equal } from 'node:assert/strict';
-import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
+import { incoming } from '../../../tests/support/incoming.js';
 import { clientAddress, type ProxySettings, readNetwork } from './client-address.js';
 
 const TRUSTED = ['10.0.0.0/8', '::1', '2001:db8::/32'];
@@ -13,8 +13,8 @@ function address(
   forwardedHeader: ProxySettings['forwardedHeader'] = 'x-forwarded-for',
   trustedProxies: readonly string[] = TRUSTED,
 ): string {
-  const request = { socket: { remoteAddress: remote }, headersDistinct: { [forwardedHeader]: values } };
-  return clientAddress(request as unknown as IncomingMessage, { trustedProxies, forwardedHeader });
+  const headers = values.map((value) => [forwardedHeader, value] as const);
+  return clientAddress(incoming(headers, remote), { trustedProxies, forwardedHeader });
 }
 
 test('the nearest address that is no trusted proxy is the client', () => {

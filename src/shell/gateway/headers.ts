@@ -122,8 +122,10 @@ export function writable(headers: HeaderFields, further: readonly string[] = [])
 }
 
 /** All values a request gives for a header name (lower case), in their order; Node's merged view drops some. */
-export function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
+export function valuesOf({ headers, rawHeaders }: IncomingMessage, name: string): string[] {
   const values: string[] = [];
+  // Node has made that view already, and most headers that are asked for are not there.
+  if (headers[name] === undefined) return values;
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     if (isNamed(rawHeaders[at] as string, name)) values.push(rawHeaders[at + 1] as string);
   }
@@ -131,7 +133,8 @@ export function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[
 }
 
 /** The first value of a header, unless it is absent or blank. */
-export function textOf({ rawHeaders }: IncomingMessage, name: string): string | undefined {
+export function textOf({ headers, rawHeaders }: IncomingMessage, name: string): string | undefined {
+  if (headers[name] === undefined) return undefined;
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     if (!isNamed(rawHeaders[at] as string, name)) continue;
     const value = (rawHeaders[at + 1] as string).trim();

@@ -35,11 +35,7 @@ const TRACEPARENT = /^[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-
 const QUOTED = /^"((?:[^"\\]|\\["\\])*)"$/;
 
 /** Reads a request's identity. Whatever is secret or unbounded is veiled under `secret`. */
-export function identityOf(
-  request: IncomingMessage,
-  settings: IdentitySettings,
-  secret: string,
-): Identity {
+export function identityOf(request: IncomingMessage, settings: IdentitySettings, secret: string): Identity {
   const address = clientAddress(request, settings);
   const session = firstOf(request, settings.sessionHeaders);
   const key = firstOf(request, settings.keyHeaders);
