@@ -2,32 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { writeExposition } from '../../src/core/meter/exposition.js';
 import { ProcessMeter } from '../../src/shell/gateway/process-meter.js';
 import { startTwin } from '../../src/shell/twin/server.js';
 import { startRig } from '../support/gateway-rig.js';
-import { installation, ran } from '../support/installation.js';
-import { requirement } from '../support/requirement.js';
+import { promtool } from '../support/promtool.js';
 import { recording } from '../support/wire.js';
-
-/** The machine's `promtool`, or the one unpacked from Debian's package, whose service is never set up that way. */
-const promtool = requirement('promtool', async () => {
-  if (spawnSync('promtool', ['--version']).status === 0) return 'promtool';
-  const folder = await installation('promtool', 'debian prometheus', async (into) => {
-    await ran('apt-get', ['download', 'prometheus'], into);
-    const archives = (await readdir(into)).filter((name) => name.endsWith('.deb'));
-    for (const name of archives) {
-      await ran('dpkg-deb', ['--extract', join(into, name), into]);
-      await rm(join(into, name));
-    }
-  });
-  const command = join(folder, 'usr', 'bin', 'promtool');
-  await ran(command, ['--version']);
-  return command;
-});
 
 /** What `promtool check metrics` says of an exposition, one complaint a line. */
 function complaints(command: string, exposition: string): string[] {

@@ -1,7 +1,7 @@
 /** Installs what a group of tests needs into `.cache/`, once, however many test files ask at the same time. */
 
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -81,6 +81,21 @@ export async function pipInstallation(name: string, packages: readonly string[])
     await ran(join(into, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', ...packages]);
   });
   return join(folder, 'bin', 'python');
+}
+
+/**
+ * A package of Debian, unpacked and not set up, so that no service of it is ever started; answers the folder that stands
+ * for `/`.
+ */
+export function debianInstallation(name: string): Promise<string> {
+  return installation(name, `debian ${name}`, async (folder) => {
+    await ran('apt-get', ['download', name], folder);
+    const archives = (await readdir(folder)).filter((file) => file.endsWith('.deb'));
+    for (const file of archives) {
+      await ran('dpkg-deb', ['--extract', join(folder, file), folder]);
+      await rm(join(folder, file));
+    }
+  });
 }
 
 async function textOf(path: string): Promise<string | undefined> {
