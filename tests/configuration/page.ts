@@ -29,6 +29,11 @@ const SECTIONS: readonly Section[] = [
     keys: ['inbound', 'request_bytes', 'reader_bytes'],
   },
   {
+    title: 'TLS',
+    text: 'For the side of the clients.',
+    keys: ['tls'],
+  },
+  {
     title: 'Who is who',
     keys: [
       'allowed_keys_file',

@@ -85,6 +85,13 @@ export const FAMILIES: Readonly<Record<string, Watched>> = {
     make: 'against `inbound.connections` and the limit of file handles: docs/sizing.md',
   },
   holdfast_connections_dropped_total: { make: 'should stay at 0: clients saw a closed connection' },
+  holdfast_tls_handshakes_failed_total: {
+    labels: ['failure'],
+    make: '`plain_http`: somebody was given the address without the https; `left`: mostly checks of a load balancer that connect and go; `failed`: rising after a renewal, clients do not trust the new certificate',
+  },
+  holdfast_tls_certificate_expires_timestamp_seconds: {
+    make: 'alarm a week before: `holdfast_tls_certificate_expires_timestamp_seconds > 0 and holdfast_tls_certificate_expires_timestamp_seconds - time() < 604800`',
+  },
   holdfast_request_body_bytes: { make: 'against `inbound.body_bytes`; high and steady: bodies trickle in' },
   holdfast_config_reloads_total: {
     labels: ['result'],

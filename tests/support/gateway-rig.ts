@@ -11,6 +11,7 @@ import { type Gateway, startGateway } from '../../src/shell/gateway/server.js';
 import { createLog } from '../../src/shell/shared/log.js';
 import { SystemClock } from '../../src/shell/shared/system-clock.js';
 import { FakeEngine, type Script } from './fake-engine.js';
+import { OVER_TLS } from './over-tls.js';
 import { Stream } from './promised.js';
 
 class Watched extends Metrics {
@@ -56,6 +57,7 @@ export async function startRig(
   script: Script,
   settings: GatewaySettings = {},
   clock: Clock = new SystemClock(),
+  certificate = OVER_TLS?.certificate,
 ): Promise<Rig> {
   const engine = await FakeEngine.start(script);
   const pseudonym = pseudonyms();
@@ -69,6 +71,7 @@ export async function startRig(
   });
   const gateway = await startGateway(config, {
     clock,
+    certificate,
     log: createLog({ level: 'warn', to: { write: (line) => void warned.push(line) } }),
     metrics,
     pseudonym,

@@ -1,6 +1,8 @@
 /** A client that is nothing but a socket: it can leave in every way a connection can end. */
 
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { OVER_TLS } from './over-tls.js';
 import { within } from './promised.js';
 
 export interface RawRequest {
@@ -40,7 +42,7 @@ export class RawClient {
   error: string | undefined;
 
   private constructor(port: number) {
-    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    this.socket = connection(port);
     this.socket.on('data', (piece: Buffer) => {
       this.#pieces.push(piece);
       this.#wake();
@@ -61,7 +63,10 @@ export class RawClient {
     const client = new RawClient(port);
     await within(
       'a connection',
-      new Promise((resolve) => client.socket.once('connect', () => resolve(undefined))),
+      new Promise((resolve) => {
+        client.socket.once(OVER_TLS === undefined ? 'connect' : 'secureConnect', () => resolve(undefined));
+        client.socket.once('close', () => resolve(undefined));
+      }),
     );
     return client;
   }
@@ -127,6 +132,20 @@ export class RawClient {
   #wake(): void {
     for (const wake of this.#wakes) wake();
   }
+}
+
+/** A connection that can end in every way, with TLS on it or without. */
+function connection(port: number): Socket {
+  const plain = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  if (OVER_TLS === undefined) return plain;
+  const secure = connectTls({ socket: plain, ca: OVER_TLS.authority, servername: 'localhost' });
+  plain.on('error', () => {});
+  // TCP alone can reset.
+  secure.resetAndDestroy = () => {
+    plain.resetAndDestroy();
+    return secure;
+  };
+  return secure;
 }
 
 /** Status, headers (lower case) and body of a received answer; the body as it stands on the wire. */

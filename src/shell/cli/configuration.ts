@@ -19,7 +19,9 @@ import { flagLayer, type SettingFlags } from './setting-flags.js';
 const FILE_VARIABLE = 'HOLDFAST_CONFIG';
 
 /** Variables that are read by the tests of this project and by no command. */
-const OF_TESTS = ['SEED', 'LONG', 'STEPS', 'REQUIRE_ALL', 'VLLM_CACHE'].map((name) => PREFIX + name);
+const OF_TESTS = ['SEED', 'LONG', 'STEPS', 'REQUIRE_ALL', 'VLLM_CACHE', 'OVER_TLS'].map(
+  (name) => PREFIX + name,
+);
 const APART: ReadonlySet<string> = new Set([FILE_VARIABLE, ...OF_TESTS]);
 
 export interface Configuration {

@@ -35,6 +35,11 @@ export class KeyFile {
     this.#follow();
   }
 
+  /** Somebody asked for the file to be read again. */
+  asked(): void {
+    if (this.#path !== undefined) this.#take(this.#path);
+  }
+
   close(): void {
     this.#watch?.close();
   }

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { stringify } from 'yaml';
 import { type Family, scalar } from '../../core/meter/exposition.js';
 import type { AllowedKeys } from '../gateway/allowed-keys.js';
+import { type Certificate, certificateOf } from '../gateway/certificate.js';
 import { fileView, type GatewayConfig } from '../gateway/config.js';
 import { Metrics } from '../gateway/metrics.js';
 import { ProcessMeter } from '../gateway/process-meter.js';
@@ -16,6 +17,7 @@ import { createLog, errorText, type Log } from '../shared/log.js';
 import { LogOutput, standardError } from '../shared/log-output.js';
 import { SystemClock } from '../shared/system-clock.js';
 import { startTwin, type Twin } from '../twin/server.js';
+import { CertificateFiles } from './certificate-files.js';
 import { type Command, HELP_FLAG, type World } from './command.js';
 import { type Configuration, configurationOf } from './configuration.js';
 import { type Flags, readFlags } from './flags.js';
@@ -68,6 +70,7 @@ function checked({ config, warnings: more }: Configuration, world: World): ExitC
 async function serve(configuration: Configuration, given: SettingFlags, world: World): Promise<ExitCode> {
   const { config: named } = configuration;
   const allowed = keysAt(named.allowedKeysFile);
+  const certificate = certificateOf(named.tls);
   const output = new LogOutput(standardError(), named.log.bufferBytes);
   const flush = (): void => output.flush();
   process.on('exit', flush);
@@ -78,12 +81,19 @@ async function serve(configuration: Configuration, given: SettingFlags, world: W
   const reloads = new ReloadMeter(Date.now);
   let unwatch = (): void => {};
   let keyFile: KeyFile | undefined;
+  let certificateFiles: CertificateFiles | undefined;
   try {
     const more = (): Family[] => [...meter.families(), ...reloads.families(), lostLines(output)];
-    const gateway = await start(config, { log, allowed, more });
+    const gateway = await start(config, { log, allowed, certificate, more });
     keyFile = new KeyFile(config.allowedKeysFile, { log, allow: (keys) => gateway.allow(keys) });
+    const certify = (next: Certificate): void => gateway.certify(next);
+    if (certificate !== undefined)
+      certificateFiles = new CertificateFiles(config.tls, certificate, { log, certify });
     // Before anybody is told that it listens: a SIGHUP that nobody hears ends the process.
-    unwatch = following(configuration, world, {
+    const mayHaveKeys = configuration.file !== undefined || config.allowedKeysFile !== undefined;
+    const others: Followed[] = mayHaveKeys ? [keyFile] : [];
+    if (certificateFiles !== undefined) others.push(certificateFiles);
+    unwatch = following(configuration, world, others, {
       given,
       env: world.env,
       log,
@@ -96,11 +106,12 @@ async function serve(configuration: Configuration, given: SettingFlags, world: W
     });
     for (const warning of [...configuration.warnings, ...warnings(config)]) log.warn(warning);
     announce(gateway, config, world, log);
-    if (twin !== undefined) world.err(lineToTry(gateway, twin));
+    if (twin !== undefined) world.err(lineToTry(gateway, twin, config.tls.certFile));
     return await untilStopped(world.signals, log, () => gateway.drain());
   } finally {
     unwatch();
     keyFile?.close();
+    certificateFiles?.close();
     meter.close();
     output.flush();
     process.off('exit', flush);
@@ -108,23 +119,40 @@ async function serve(configuration: Configuration, given: SettingFlags, world: W
   }
 }
 
-/** Follows the file, where there is one, on SIGHUP and whenever it changes; the answer ends it. */
-function following(configuration: Configuration, { signals }: World, parts: ReloadParts): () => void {
+/** Something of a file that is read again when somebody asks for it. */
+interface Followed {
+  asked(): void;
+}
+
+/** Follows the file, where there is one, whenever it changes; all that is followed is read on SIGHUP. The answer ends it. */
+function following(
+  configuration: Configuration,
+  { signals }: World,
+  others: readonly Followed[],
+  parts: ReloadParts,
+): () => void {
   const { file } = configuration;
-  if (file === undefined) return () => {};
-  const reload = new Reload({ ...configuration, file }, parts);
-  const watch = new FileWatch(file.path, {
-    changed: () => reload.changed(),
-    unwatchable: (error) =>
-      parts.log.warn('the folder of the configuration cannot be watched: it is looked at every few seconds', {
-        error: errorText(error),
-      }),
+  const reload = file === undefined ? undefined : new Reload({ ...configuration, file }, parts);
+  const all: readonly Followed[] = reload === undefined ? others : [...others, reload];
+  // Without any file a SIGHUP is what it is for every process: its terminal has gone.
+  if (all.length === 0) return () => {};
+  const unlisten = signals.onReload?.(() => {
+    for (const followed of all) followed.asked();
   });
-  const unlisten = signals.onReload?.(() => reload.asked());
+  const watch =
+    file === undefined || reload === undefined ? undefined : watchOf(file.path, reload, parts.log);
   return () => {
     unlisten?.();
-    watch.close();
+    watch?.close();
   };
+}
+
+function watchOf(path: string, reload: Reload, log: Log): FileWatch {
+  const unwatchable = 'the folder of the configuration cannot be watched: it is looked at every few seconds';
+  return new FileWatch(path, {
+    changed: () => reload.changed(),
+    unwatchable: (error) => log.warn(unwatchable, { error: errorText(error) }),
+  });
 }
 
 function lostLines({ lost }: LogOutput): Family {
@@ -139,14 +167,16 @@ function lostLines({ lost }: LogOutput): Family {
 interface StartParts {
   readonly log: Log;
   readonly allowed: AllowedKeys | undefined;
+  readonly certificate: Certificate | undefined;
   readonly more: () => readonly Family[];
 }
 
-function start(config: GatewayConfig, { log, allowed, more }: StartParts): Promise<Gateway> {
+function start(config: GatewayConfig, { log, allowed, certificate, more }: StartParts): Promise<Gateway> {
   const pseudonym = pseudonyms();
   return startGateway(config, {
     clock: new SystemClock(),
     allowed,
+    certificate,
     log,
     metrics: new Metrics({ pseudonym, more }),
     pseudonym,
@@ -162,17 +192,18 @@ function announce(gateway: Gateway, config: GatewayConfig, world: World, log: Lo
 }
 
 /** The request takes the twin two to three seconds and its client leaves after one, so that a retry is seen to attach. */
-function lineToTry({ url }: Gateway, twin: Twin): string {
+function lineToTry({ url }: Gateway, twin: Twin, certFile: string | undefined): string {
+  const trust = certFile === undefined ? '' : ` --cacert ${certFile}`;
   return `
 holdfast listens on ${url}, in front of a built-in twin of an engine on ${twin.url}
 (no --upstream was named). Ask for more than curl is willing to wait for, and see its retry attach:
 
-  curl --silent --show-error --include --max-time 1 --retry 3 \\
+  curl${trust} --silent --show-error --include --max-time 1 --retry 3 \\
     ${url}/v1/chat/completions \\
     --header 'Content-Type: application/json' \\
     --data '{"model": "${TWIN_MODEL}", "max_tokens": 300, "ignore_eos": true, "messages": [{"role": "user", "content": "Hold fast."}]}'
 
-  curl --silent ${url}/metrics | grep -E '^holdfast_(calls|attempts|executions)_total'
+  curl${trust} --silent ${url}/metrics | grep -E '^holdfast_(calls|attempts|executions)_total'
 
 `;
 }

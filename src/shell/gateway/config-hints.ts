@@ -103,6 +103,17 @@ const PEERS: readonly (readonly [whose: string, keys: string, instead: string])[
     'metrics are at /metrics of the same port, or of admin.port',
   ],
   ['other gateways', 'priority scheduling_policy', 'who leaves the line first is control.order'],
+  [
+    'nginx, uvicorn and vllm',
+    'ssl_certificate ssl_certfile ssl_cert certfile tls_cert_path tls_certificates',
+    'the certificate that clients see is tls.cert_file, its key tls.key_file',
+  ],
+  [
+    'nginx, uvicorn and vllm',
+    'ssl_certificate_key ssl_keyfile ssl_key keyfile tls_key_path',
+    'the key of the certificate is tls.key_file, the certificate tls.cert_file',
+  ],
+  ['nginx', 'ssl_protocols', 'the oldest version of TLS that is spoken is tls.min_version'],
   ['nginx', 'keepalive_timeout', 'how long an idle client connection is kept is inbound.keep_alive'],
   [
     'Envoy and uvicorn',

@@ -17,6 +17,7 @@ import {
 import { CONTROL } from './config-control.js';
 import { INBOUND } from './config-inbound.js';
 import { filePath, header, host, network, path, upstreamUrl } from './config-kinds.js';
+import { TLS } from './config-tls.js';
 
 /** What a request without a credential is scoped by: its address, one common tenant, or nothing shared. */
 const ANONYMOUS = ['address', 'shared', 'none'] as const;
@@ -158,6 +159,7 @@ export const SETTINGS = {
     about: 'largest request body taken; a larger one is refused with 413',
   }),
   inbound: INBOUND,
+  tls: TLS,
   admin: ADMIN,
   upstreamTimeouts: UPSTREAM_TIMEOUTS,
   drainMs: setting(duration({ least: 0, most: HOUR }), {

@@ -2,8 +2,9 @@
 
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Family, scalar } from '../../core/meter/exposition.js';
+import { type Family, sample, scalar } from '../../core/meter/exposition.js';
 import type { Log } from '../shared/log.js';
+import type { Certificate } from './certificate.js';
 import type { InboundSettings } from './config-inbound.js';
 import { BodiesHeld } from './request-body.js';
 
@@ -16,13 +17,20 @@ const DROPS_LINE_MS = 10_000;
  */
 export type Meets = 'nothing' | 'another' | 'closing';
 
+/** Why a connection did not come to speak TLS. `left`: its client went, as the check of a load balancer does. */
+const UNSHAKEN = ['plain_http', 'too_slow', 'left', 'failed'] as const;
+type Unshaken = (typeof UNSHAKEN)[number];
+
 export class Inbound {
   readonly bodies = new BodiesHeld();
   readonly #log: Log;
   /** The requests of a connection that have no whole answer yet. */
   readonly #open = new WeakMap<Socket, Set<ServerResponse>>();
   readonly #closing = new WeakSet<Socket>();
-  #connections = 0;
+  /** Of TCP, those included that do not speak TLS yet. */
+  readonly #connections = new Set<Socket>();
+  readonly #unshaken: Record<Unshaken, number> = { plain_http: 0, too_slow: 0, left: 0, failed: 0 };
+  #certificate: Certificate | undefined;
   #dropped = 0;
   #unsaid = 0;
   #saying: NodeJS.Timeout | undefined;
@@ -34,16 +42,30 @@ export class Inbound {
   /** Counts the connections of `server`, which drops those beyond its bound. */
   count(server: Server): void {
     server.on('connection', (socket: Socket) => {
-      this.#connections += 1;
-      socket.once('close', () => {
-        this.#connections -= 1;
-      });
+      this.#connections.add(socket);
+      socket.once('close', () => this.#connections.delete(socket));
     });
     server.on('drop', () => {
       this.#dropped += 1;
       this.#unsaid += 1;
       if (this.#saying === undefined) this.#say();
     });
+  }
+
+  /** This is what clients see of the gateway from now on. */
+  certified(certificate: Certificate): void {
+    this.#certificate = certificate;
+  }
+
+  /** A connection that was to speak TLS does not: there is nothing to say on it that its client would understand. */
+  unshaken(error: Error, socket: Socket): void {
+    this.#unshaken[unshakenBy(error)] += 1;
+    socket.destroy();
+  }
+
+  /** Ends every connection, in whatever state it is. */
+  hangUp(): void {
+    for (const socket of this.#connections) socket.destroy();
   }
 
   /** A request has come whose answer will be `response`. */
@@ -76,7 +98,7 @@ export class Inbound {
 
   families(): readonly Family[] {
     return [
-      scalar('holdfast_connections_open', 'gauge', 'Connections of clients.', this.#connections),
+      scalar('holdfast_connections_open', 'gauge', 'Connections of clients.', this.#connections.size),
       scalar(
         'holdfast_connections_dropped_total',
         'counter',
@@ -88,6 +110,25 @@ export class Inbound {
         'gauge',
         'Request bodies of calls that are still being read, in bytes.',
         this.bodies.bytes,
+      ),
+      ...this.#tlsFamilies(),
+    ];
+  }
+
+  #tlsFamilies(): readonly Family[] {
+    const failed = 'holdfast_tls_handshakes_failed_total';
+    return [
+      {
+        name: failed,
+        type: 'counter',
+        help: 'Connections of clients that ended before they spoke TLS. plain_http: its client spoke HTTP; too_slow: tls.handshake was over; left: the client went; failed: the two could not agree.',
+        samples: UNSHAKEN.map((failure) => sample(failed, this.#unshaken[failure], { failure })),
+      },
+      scalar(
+        'holdfast_tls_certificate_expires_timestamp_seconds',
+        'gauge',
+        'When the certificate that clients see ends, in seconds since the Unix epoch; 0 without TLS.',
+        (this.#certificate?.expiresAt ?? 0) / 1_000,
       ),
     ];
   }
@@ -105,4 +146,11 @@ export class Inbound {
     this.#unsaid = 0;
     this.#saying = setTimeout(() => this.#say(), DROPS_LINE_MS).unref();
   }
+}
+
+function unshakenBy(error: Error): Unshaken {
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'ERR_SSL_HTTP_REQUEST') return 'plain_http';
+  if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') return 'too_slow';
+  return code === 'ECONNRESET' || code === 'EPIPE' ? 'left' : 'failed';
 }

@@ -1,13 +1,13 @@
 /** The gateway as a server: it listens, tells attempts from everything else, and stops without losing answers. */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { assert } from '../../core/assert.js';
 import { Control } from '../../core/control/control.js';
 import { familyOf } from '../../core/control/family.js';
 import type { Ledger } from '../../core/control/ledger.js';
 import type { RejectReason } from '../../core/control/words.js';
 import type { Clock } from '../../core/time/clock.js';
-import { listenError } from '../shared/errors.js';
 import type { Log } from '../shared/log.js';
 import { difference } from '../shared/settings/resolve.js';
 import { adminServer } from './admin.js';
@@ -15,7 +15,9 @@ import type { AllowedKeys } from './allowed-keys.js';
 import { Attempt } from './attempt.js';
 import { cacheSalt, salted } from './cache-salt.js';
 import { Carrier } from './carrier.js';
+import type { Certificate } from './certificate.js';
 import { answerClientError } from './client-error.js';
+import { clientServer, listen, renew } from './client-server.js';
 import { type GatewayConfig, SETTINGS } from './config.js';
 import { Connection } from './departure.js';
 import { factsOf } from './facts.js';
@@ -40,10 +42,8 @@ import { declaredBytes, type ReadBody, readBody } from './request-body.js';
 import { originForm, type Route, recognised } from './routes.js';
 import { Upstream } from './upstream.js';
 
-/** How often connections are asked whether their time is up, milliseconds. */
-const CHECK_MS = 500;
-/** After this without a word, TCP asks whether the client's machine is still there. */
-const TCP_KEEP_ALIVE_MS = 30_000;
+/** What names the operators' port. */
+const ADMIN_WORDS = { host: 'admin.host', port: 'admin.port' };
 /** When everything has ended, what is still on its way to clients has this long, milliseconds. */
 const FLUSH_MS = 1_000;
 
@@ -59,10 +59,12 @@ export interface GatewayParts {
   readonly randomBytes: (size: number) => Buffer;
   /** Whose requests are taken; absent: everybody's. */
   readonly allowed?: AllowedKeys | undefined;
+  /** What clients see of it; absent: plain HTTP. */
+  readonly certificate?: Certificate | undefined;
 }
 
 export interface Gateway {
-  /** `http://host:port` as it listens. */
+  /** `http://host:port` as it listens, or `https` with a certificate. */
   readonly url: string;
   readonly port: number;
   /** The same of the port for operators, where there is one. */
@@ -73,6 +75,8 @@ export interface Gateway {
   reconfigure(config: GatewayConfig): void;
   /** From now on only requests with one of these keys are taken; undefined: everybody's. */
   allow(keys: AllowedKeys | undefined): void;
+  /** From now on new clients see this certificate; only where the gateway began with one. */
+  certify(certificate: Certificate): void;
   /** Refuses what is new, waits for what is live up to the configured time, then closes. */
   drain(): Promise<void>;
   /** Ends everything now. */
@@ -86,23 +90,8 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts): 
   return gateway;
 }
 
-/** Resolves with the port once `server` listens; rejects with a `UserError` when it cannot. */
-function listen(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const fail = (cause: Error): void => {
-      const error = listenError(cause, host, port);
-      reject(error instanceof Error ? error : cause);
-    };
-    server.once('error', fail);
-    server.listen(port, host, () => {
-      server.off('error', fail);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-}
-
-function urlOf(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+function urlOf(host: string, port: number, scheme = 'http'): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 class RunningGateway implements Gateway {
@@ -171,7 +160,7 @@ class RunningGateway implements Gateway {
   }
 
   get url(): string {
-    return urlOf(this.#config.host, this.port);
+    return urlOf(this.#config.host, this.port, this.#parts.certificate === undefined ? 'http' : 'https');
   }
 
   get adminUrl(): string | undefined {
@@ -187,7 +176,7 @@ class RunningGateway implements Gateway {
     this.#port = await listen(this.#server, host, port);
     if (this.#admin === undefined) return;
     try {
-      this.#adminPort = await listen(this.#admin, admin.host, admin.port ?? 0);
+      this.#adminPort = await listen(this.#admin, admin.host, admin.port ?? 0, ADMIN_WORDS);
     } catch (error) {
       await this.close();
       throw error;
@@ -202,6 +191,12 @@ class RunningGateway implements Gateway {
 
   allow(keys: AllowedKeys | undefined): void {
     this.#allowed = keys;
+  }
+
+  certify(certificate: Certificate): void {
+    assert(this.#parts.certificate !== undefined, 'the gateway began without TLS');
+    renew(this.#server, certificate, this.#config.tls);
+    this.#inbound.certified(certificate);
   }
 
   async drain(): Promise<void> {
@@ -223,7 +218,10 @@ class RunningGateway implements Gateway {
       this.#server.close(() => resolve());
     });
     this.#server.closeIdleConnections();
-    const flushed = setTimeout(() => this.#server.closeAllConnections(), FLUSH_MS);
+    const flushed = setTimeout(() => {
+      this.#server.closeAllConnections();
+      this.#inbound.hangUp();
+    }, FLUSH_MS);
     await closed;
     this.#admin?.close();
     this.#admin?.closeAllConnections();
@@ -245,28 +243,16 @@ class RunningGateway implements Gateway {
   }
 
   #makeServer(): Server {
-    const { clock } = this.#parts;
-    const { headerBytes, headersMs, bodyMs, keepAliveMs } = this.#config.inbound;
-    const server = createServer({
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
-      keepAliveTimeout: keepAliveMs,
-      maxHeaderSize: headerBytes,
-      // Asked for here, so that the refusal is like every other.
-      requireHostHeader: false,
-      headersTimeout: headersMs,
-      // Behind the bound of the body itself, which has its own ending.
-      requestTimeout: headersMs + bodyMs + CHECK_MS,
-      connectionsCheckingInterval: CHECK_MS,
-    });
-    Inbound.tune(server, this.#config.inbound);
-    this.#inbound.count(server);
+    const { clock, certificate } = this.#parts;
+    const { inbound, tls } = this.#config;
     const { deliveredAfterMs } = this.#config.control;
-    // Before the server's own listener, so that a departure is seen before the server acts on it.
-    server.prependListener('connection', (socket: Socket) => {
+    const connected = (socket: Socket): void => {
       this.#connections.set(socket, new Connection(socket, clock, deliveredAfterMs));
-    });
+    };
+    const server = clientServer({ inbound, tls, certificate, connected });
+    Inbound.tune(server, inbound);
+    this.#inbound.count(server);
+    if (certificate !== undefined) this.#inbound.certified(certificate);
     server.on('request', (request, response) => this.#serve(request, response));
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       if (declaredBytes(request) <= this.#config.requestBytes || this.#routeOf(request) === undefined)
@@ -275,7 +261,10 @@ class RunningGateway implements Gateway {
     });
     server.on('clientError', (error: Error, socket) => {
       // Node gives the connection itself, whatever its types call it.
-      answerClientError(error, socket as Socket, this.#inbound.meets(socket as Socket));
+      const connection = socket as Socket;
+      if (this.#connections.has(connection))
+        answerClientError(error, connection, this.#inbound.meets(connection));
+      else this.#inbound.unshaken(error, connection);
     });
     return server;
   }

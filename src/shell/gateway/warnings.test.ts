@@ -37,6 +37,8 @@ const CASES: readonly (readonly [GatewaySettings, RegExp])[] = [
   [{ control: { order: 'newest-first' } }, /control\.order has no effect/],
   [{ control: { room: 8, bounds: { lineBytes: 1024 } } }, /line_bytes is below request_bytes/],
   [{ control: { lateMergeMs: 10 } }, /late_merge_hold is above/],
+  [{ tls: { certFile: 'a.pem' } }, /belong together/],
+  [{ tls: { keyFile: 'a.key' } }, /belong together/],
   [{ anonymous: 'shared' }, /anonymous is shared/],
   [{ keyHeaders: ['x-request-id'] }, /a retry will look like another call/],
   [{ upstreamTimeouts: { firstByteMs: 30_000 } }, /first_byte is below control\.default_deadline/],

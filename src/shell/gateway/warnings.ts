@@ -182,6 +182,10 @@ const CAUTIONS: readonly Caution[] = [
     text: 'routes has a path whose requests are calls in any case: it has no effect there',
   },
   {
+    holds: ({ tls }) => (tls.certFile === undefined) !== (tls.keyFile === undefined),
+    text: 'tls.cert_file and tls.key_file belong together: with one of them the gateway does not start',
+  },
+  {
     holds: ({ drainMs }) => drainMs === 0,
     text: 'drain is 0ms: a stopping gateway cuts every answer that is under way',
   },

@@ -45,17 +45,25 @@ export class UserError extends Error {
   }
 }
 
+/** What somebody has to change who wants another address to listen on. */
+export interface ListenWords {
+  readonly host: string;
+  readonly port: string;
+}
+
+const FLAGS: ListenWords = { host: '--host', port: '--port' };
+
 /** The error of a server that could not listen at `host`:`port`, as a {@link UserError} where it is one. */
-export function listenError(cause: unknown, host: string, port: number): unknown {
+export function listenError(cause: unknown, host: string, port: number, words = FLAGS): unknown {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   const where = `${host}:${port}`;
   if (code === 'EADDRINUSE') {
-    const message = `cannot listen on ${where}: something else does; choose another with --port`;
+    const message = `cannot listen on ${where}: something else does; choose another with ${words.port}`;
     return new UserError('port_in_use', message, { cause });
   }
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EACCES') {
     const why = code === 'EACCES' ? 'not allowed' : 'not an address of this machine';
-    const message = `cannot listen on ${where}: ${why}; choose another with --host and --port`;
+    const message = `cannot listen on ${where}: ${why}; choose another with ${words.host} and ${words.port}`;
     return new UserError('address_unavailable', message, { cause });
   }
   return cause;

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { EXPOSITION_CONTENT_TYPE } from '../../core/meter/exposition.js';
+import { reset } from '../shared/reset.js';
 import { ApiError, type Ask, checkModel, type Fields, isFields, malformed } from './ask.js';
 import { chatApi, chatPrompt, completionsApi, messagesOf } from './completions.js';
 import { embeddingsApi } from './embeddings.js';
@@ -219,7 +220,7 @@ export class Routes {
     faults.set(fault);
     if (fault?.kind === 'hang' || faults.dead) clock.pause();
     else clock.resume();
-    if (faults.dead) for (const response of this.#live) response.socket?.resetAndDestroy();
+    if (faults.dead) for (const { socket } of this.#live) if (socket !== null) reset(socket);
     return fault ?? {};
   }
 
