@@ -29,9 +29,8 @@ const SECTIONS: readonly Section[] = [
     keys: ['inbound', 'request_bytes', 'reader_bytes'],
   },
   {
-    title: 'TLS',
-    text: 'For the side of the clients.',
-    keys: ['tls'],
+    title: 'TLS and browsers',
+    keys: ['tls', 'cors'],
   },
   {
     title: 'Who is who',

@@ -320,6 +320,11 @@ export const FURTHER_CODES: Readonly<Record<string, Meaning>> = {
     whose: 'client',
     todo: 'raise the bound; cookies of a browser are the usual cause',
   },
+  rejected_origin: {
+    happened: '403: a browser asked for a page of an origin that is not in `cors.origins`',
+    whose: 'operator',
+    todo: 'add the origin where that page is meant to be served',
+  },
   not_found: {
     happened: '404: the path belongs to the other port',
     whose: 'operator',

@@ -113,6 +113,11 @@ const PEERS: readonly (readonly [whose: string, keys: string, instead: string])[
     'ssl_certificate_key ssl_keyfile ssl_key keyfile tls_key_path',
     'the key of the certificate is tls.key_file, the certificate tls.cert_file',
   ],
+  [
+    'other gateways',
+    'allowed_origins allow_origins cors_origins cors_allow_origin cors_allowed_origins',
+    'whose pages a browser lets read answers is cors.origins',
+  ],
   ['nginx', 'ssl_protocols', 'the oldest version of TLS that is spoken is tls.min_version'],
   ['nginx', 'keepalive_timeout', 'how long an idle client connection is kept is inbound.keep_alive'],
   [

@@ -15,6 +15,7 @@ import {
   viewOf,
 } from '../shared/settings/table.js';
 import { CONTROL } from './config-control.js';
+import { CORS } from './config-cors.js';
 import { INBOUND } from './config-inbound.js';
 import { filePath, header, host, network, path, upstreamUrl } from './config-kinds.js';
 import { TLS } from './config-tls.js';
@@ -160,6 +161,7 @@ export const SETTINGS = {
   }),
   inbound: INBOUND,
   tls: TLS,
+  cors: CORS,
   admin: ADMIN,
   upstreamTimeouts: UPSTREAM_TIMEOUTS,
   drainMs: setting(duration({ least: 0, most: HOUR }), {

@@ -92,6 +92,8 @@ function textIn(bytes: string | Buffer | undefined): string {
 
 /** By these a client tells what the gateway said from what the engine did, so no engine may say them. */
 const OWN_PREFIX = 'x-holdfast-';
+/** Whose pages may read is the gateway's to say: an answer may be another's than the one it was made for. */
+const CORS_PREFIX = 'access-control-';
 
 /** The headers of an engine's answer that may go to a client. */
 export function answerHeaders(headers: HeaderFields): HeaderFields {
@@ -99,7 +101,8 @@ export function answerHeaders(headers: HeaderFields): HeaderFields {
   const local = declared(typeof connection === 'string' ? connection : connection?.join(','));
   const kept: Record<string, string | readonly string[]> = {};
   for (const name of Object.keys(headers)) {
-    if (HOP_BY_HOP.has(name) || local.has(name) || name.startsWith(OWN_PREFIX)) continue;
+    if (HOP_BY_HOP.has(name) || local.has(name)) continue;
+    if (name.startsWith(OWN_PREFIX) || name.startsWith(CORS_PREFIX)) continue;
     kept[name] = headers[name] as string | readonly string[];
   }
   return kept;

@@ -19,6 +19,7 @@ import type { Certificate } from './certificate.js';
 import { answerClientError } from './client-error.js';
 import { clientServer, listen, renew } from './client-server.js';
 import { type GatewayConfig, SETTINGS } from './config.js';
+import { answersCors } from './cors.js';
 import { Connection } from './departure.js';
 import { factsOf } from './facts.js';
 import { forwardedToEngine, textOf } from './headers.js';
@@ -277,6 +278,7 @@ class RunningGateway implements Gateway {
     if (wrong !== undefined) return refuseUnsound(response, wrong);
     request.url = originForm(request.url ?? '/');
     if (!request.url.startsWith('/')) return refuseTarget(response);
+    if (answersCors(request, response, this.#config.cors)) return;
     if (answerLocally(request, response, this.#local)) return;
     const route = this.#routeOf(request);
     if (route !== undefined) void this.#attempt(request, response, route);

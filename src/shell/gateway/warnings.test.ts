@@ -37,6 +37,8 @@ const CASES: readonly (readonly [GatewaySettings, RegExp])[] = [
   [{ control: { order: 'newest-first' } }, /control\.order has no effect/],
   [{ control: { room: 8, bounds: { lineBytes: 1024 } } }, /line_bytes is below request_bytes/],
   [{ control: { lateMergeMs: 10 } }, /late_merge_hold is above/],
+  [{ cors: { credentials: true } }, /cors\.credentials has no effect/],
+  [{ cors: { credentials: true, origins: ['https://a.example', '*'] } }, /cors\.credentials has no effect/],
   [{ tls: { certFile: 'a.pem' } }, /belong together/],
   [{ tls: { keyFile: 'a.key' } }, /belong together/],
   [{ anonymous: 'shared' }, /anonymous is shared/],

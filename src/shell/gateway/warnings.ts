@@ -186,6 +186,10 @@ const CAUTIONS: readonly Caution[] = [
     text: 'tls.cert_file and tls.key_file belong together: with one of them the gateway does not start',
   },
   {
+    holds: ({ cors }) => cors.credentials && (cors.origins.length === 0 || cors.origins.includes('*')),
+    text: 'cors.credentials has no effect unless cors.origins names the pages: browsers send none to whoever lets all read',
+  },
+  {
     holds: ({ drainMs }) => drainMs === 0,
     text: 'drain is 0ms: a stopping gateway cuts every answer that is under way',
   },
