@@ -74,7 +74,7 @@ function addTo(response: ServerResponse, headers: readonly string[]): void {
   const joined = (status: number, own: Record<string, Value> | Value[] = []): ServerResponse => {
     const all = Array.isArray(own) ? own : Object.entries(own).flat();
     const early = Object.entries(response.getHeaders()).flatMap(([name, value]) =>
-      value === undefined ? [] : [name, value as Value],
+      value === undefined ? [] : [name, value],
     );
     for (const name of response.getHeaderNames()) response.removeHeader(name);
     return write(status, merged([...early, ...all], headers));
