@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Started } from './contender.js';
-import { fault, HEADERS, markerOf, requestText } from './workload.js';
+import { fault, HEADERS, markerOf, requestText, wordsIn } from './workload.js';
 
 /** How long a contender may take until it answers, and to end when it is told to. */
 const START_LIMIT_MS = 90_000;
@@ -27,6 +27,11 @@ export interface Launch {
 }
 
 let launches = 0;
+/** Groups of processes that are under way. */
+const groups = new Set<number>();
+process.on('exit', () => {
+  for (const group of groups) send(-group, 'SIGKILL');
+});
 
 /** Resolves when it answers a request whole; rejects, with the end of its output, when it ends or stays silent. */
 export async function launched(launch: Launch): Promise<Started> {
@@ -41,6 +46,7 @@ export async function launched(launch: Launch): Promise<Started> {
     env: { ...process.env, ...env },
   });
   closeSync(log);
+  if (child.pid !== undefined) groups.add(child.pid);
   const failed = new Promise<never>((_, reject) => {
     child.once('error', (error) => reject(error));
     child.once('exit', (code) => reject(new Error(`ended with ${code} at its start: ${tailOf(logFile)}`)));
@@ -77,7 +83,7 @@ async function answering(
         signal: limit,
       });
       const bytes = Buffer.from(await answer.arrayBuffer());
-      const wrong = fault('json', marker, bytes);
+      const wrong = fault('json', marker, bytes, wordsIn(bytes));
       if (answer.ok && wrong === undefined) return;
       reason = `status ${answer.status}, ${wrong}`;
     } catch (error) {
@@ -105,6 +111,7 @@ async function stopped(child: ChildProcess): Promise<void> {
   await Promise.race([gone, delay(STOP_LIMIT_MS, undefined, { ref: false })]);
   send(-pid, 'SIGKILL');
   await gone;
+  groups.delete(pid);
 }
 
 function send(group: number, name: NodeJS.Signals): void {

@@ -35,22 +35,26 @@ const SHOWN_BYTES = 200;
 export class Connection {
   readonly #target: Target;
   readonly #done: (exchange: Exchange) => void;
+  readonly #heard: (words: number) => void;
   #socket: Socket | undefined;
   #exchange: Exchange | undefined;
   #pieces: Buffer[] = [];
+  #words = 0;
   #head = '';
   /** Answers that this socket has brought; one that has brought some may have been closed for its age. */
   #answers = 0;
 
-  /** `done` is called once for each exchange that was begun. */
-  constructor(target: Target, done: (exchange: Exchange) => void) {
+  /** `done` is called once for each exchange that was begun, `heard` for each piece of an answer. */
+  constructor(target: Target, done: (exchange: Exchange) => void, heard: (words: number) => void = () => {}) {
     this.#target = target;
     this.#done = done;
+    this.#heard = heard;
   }
 
   send(exchange: Exchange): void {
     this.#exchange = exchange;
     this.#pieces = [];
+    this.#words = 0;
     this.#head = '';
     exchange.sentMs = nowMs();
     this.#socket ??= this.#connected();
@@ -94,7 +98,10 @@ export class Connection {
   #piece(bytes: Buffer): void {
     const exchange = this.#exchange;
     if (exchange === undefined) return;
-    if (Number.isNaN(exchange.firstMs) && wordsIn(bytes) > 0) {
+    const words = wordsIn(bytes);
+    this.#words += words;
+    this.#heard(words);
+    if (words > 0 && Number.isNaN(exchange.firstMs)) {
       exchange.firstMs = nowMs();
       exchange.first?.();
     }
@@ -112,7 +119,7 @@ export class Connection {
     this.#settle(
       exchange,
       status === '200'
-        ? fault(exchange.kind, exchange.marker, answer)
+        ? fault(exchange.kind, exchange.marker, answer, this.#words)
         : `status ${status}: ${answer.toString('latin1', 0, SHOWN_BYTES)}`,
     );
   }

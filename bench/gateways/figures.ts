@@ -1,9 +1,13 @@
 /** From rounds to figures: the middle of what was measured, and how far it went to both sides. */
 
 import type { Compared } from './comparison.js';
-import type { Spread } from './job.js';
-import { PIPE_NAME } from './own.js';
+import type { Spread, Taken } from './job.js';
+import { DIRECT, PIPE_NAME } from './own.js';
 import type { WorkloadName } from './workload.js';
+
+export const DIRECT_NAME = DIRECT.name;
+/** Fewer requests have no hundredth part. */
+const LEAST_FOR_P99 = 100;
 
 /** The middle of the rounds, and their extremes; NaN where nothing was measured. */
 export interface Figure {
@@ -56,20 +60,24 @@ export function added(
   to: 'firstMs' | 'endMs' = 'endMs',
 ): Figure {
   return figureOf(
-    of.latencies[workload].map(
-      ({ through, direct }) => (through[to][quantile] ?? Number.NaN) - (direct[to][quantile] ?? Number.NaN),
-    ),
+    of.latencies[workload].map(({ through, direct }) => {
+      const enough = quantile === 'p50' || Math.min(through.whole, direct.whole) >= LEAST_FOR_P99;
+      const [its, base] = [through[to][quantile], direct[to][quantile]];
+      return enough ? (its ?? Number.NaN) - (base ?? Number.NaN) : Number.NaN;
+    }),
   );
+}
+
+/** All that was taken of one contender. */
+export function everyTaken(of: Compared): readonly Taken[] {
+  const rates = Object.values(of.rates).flatMap((rounds) => rounds.map(({ taken }) => taken));
+  const latencies = Object.values(of.latencies).flatMap((rounds) => rounds.map(({ through }) => through));
+  return [...rates, ...latencies, ...(typeof of.held === 'object' ? [of.held.taken] : [])];
 }
 
 /** Requests without a whole answer, in all of its measurements. */
 export function faults(of: Compared): number {
-  const taken = [
-    ...Object.values(of.rates).flatMap((rounds) => rounds.map((each) => each.taken)),
-    ...Object.values(of.latencies).flatMap((rounds) => rounds.map((each) => each.through)),
-    ...(typeof of.held === 'object' ? [of.held.taken] : []),
-  ];
-  return taken.reduce((sum, each) => sum + each.faults, 0);
+  return everyTaken(of).reduce((sum, each) => sum + each.faults, 0);
 }
 
 /** Answers that were whole, in all of its measurements of rate. */

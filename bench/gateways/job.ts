@@ -55,6 +55,8 @@ export interface Spread {
 }
 
 export interface Taken {
+  /** By the words that came inside the window, so that half a stream counts half; closed loop only. */
+  readonly answers: number;
   /** Whole answers that came inside the window (closed loop) or were planned in it (open loop); open streams (hold). */
   readonly whole: number;
   /** Requests without a whole answer, over all of the job. */

@@ -6,7 +6,7 @@ import { quantile } from '../../src/core/drill/outcome.js';
 import { Connection, type Exchange } from './connection.js';
 import type { Asked, ClosedLoop, Hold, Job, OpenLoop, Reply, Spread, Taken } from './job.js';
 import { nowMs, tick } from './ticker.js';
-import { markerOf, requestText } from './workload.js';
+import { markerOf, requestText, wordsDue } from './workload.js';
 
 /** Connections of an open loop; beyond them requests wait, and their wait counts. */
 const MOST_CONNECTIONS = 512;
@@ -15,6 +15,8 @@ const OPENING_AT_ONCE = 64;
 /** How long after its window a job waits for answers that are still out, milliseconds. */
 const SETTLE_MS = 20_000;
 const MOST_SAID = 3;
+/** After a request without a whole answer, before the next one of its connection. */
+const PAUSE_MS = 50;
 
 /** Over all jobs, so that no two requests of a run are alike. */
 let requests = 0;
@@ -66,6 +68,7 @@ function takenOf(inside: readonly Exchange[], faults: readonly string[], seconds
   const since = (of: (exchange: Exchange) => number): Spread =>
     spread(inside.map((exchange) => of(exchange) - exchange.plannedMs));
   return {
+    answers: inside.length,
     whole: inside.length,
     faults: faults.length,
     said: [...new Set(faults)].slice(0, MOST_SAID),
@@ -92,18 +95,24 @@ async function closedLoop({ asked, connections, warmMs, ms }: ClosedLoop): Promi
   const texts = new Requests(asked);
   const inside: Exchange[] = [];
   const faults: string[] = [];
+  let words = 0;
   const from = nowMs() + warmMs;
   const to = from + ms;
   let open = connections;
+  const done = (connection: Connection, exchange: Exchange): void => {
+    if (exchange.fault !== undefined) faults.push(exchange.fault);
+    else if (exchange.endMs >= from && exchange.endMs < to) inside.push(exchange);
+    // A contender that refuses everything is not asked as fast as it refuses.
+    if (exchange.endMs >= to) open -= 1;
+    else if (exchange.fault === undefined) connection.send(texts.next(nowMs()));
+    else setTimeout(() => connection.send(texts.next(nowMs())), PAUSE_MS);
+  };
+  const heard = (count: number): void => {
+    const now = nowMs();
+    if (now >= from && now < to) words += count;
+  };
   const all = Array.from({ length: connections }, () => {
-    const connection: Connection = new Connection(asked.target, (exchange) => {
-      if (exchange.fault !== undefined) faults.push(exchange.fault);
-      else if (exchange.endMs >= from && exchange.endMs < to) inside.push(exchange);
-      // A contender that refuses everything is not asked as fast as it refuses.
-      if (exchange.endMs >= to) open -= 1;
-      else if (exchange.fault === undefined) connection.send(texts.next(nowMs()));
-      else setTimeout(() => connection.send(texts.next(nowMs())), 50);
-    });
+    const connection: Connection = new Connection(asked.target, (each) => done(connection, each), heard);
     return connection;
   });
   for (const connection of all) connection.send(texts.next(nowMs()));
@@ -111,7 +120,10 @@ async function closedLoop({ asked, connections, warmMs, ms }: ClosedLoop): Promi
   reply({ kind: 'opened' });
   await after(ms);
   reply({ kind: 'closed' });
-  const taken = (): Taken => takenOf(inside, faults, ms / 1_000);
+  const taken = (): Taken => ({
+    ...takenOf(inside, faults, ms / 1_000),
+    answers: words / wordsDue(asked.answer),
+  });
   const counted = taken();
   await settled(() => open);
   for (let missing = open; missing > 0; missing -= 1) faults.push('no answer before the end');

@@ -4,17 +4,22 @@
  * picture; --help says more.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, release, tmpdir, type } from 'node:os';
 import { join } from 'node:path';
+import { svgFile } from '../../src/core/report/picture.js';
 import { type Flags, type Given, readFlags } from '../../src/shell/cli/flags.js';
 import { positive, wholeNumber } from '../../src/shell/cli/numbers.js';
 import { EXIT, UserError } from '../../src/shell/shared/errors.js';
 import { goFirst } from '../../tests/support/priority.js';
-import { compare, type Extent } from './comparison.js';
+import { ROOT } from '../../tests/support/root.js';
+import { type Compared, compare, type Extent } from './comparison.js';
 import type { Contender } from './contender.js';
 import { answers, faults } from './figures.js';
 import { BARE_PIPE, DIRECT, HOLDFAST, HOLDFAST_QUIET } from './own.js';
+import { pageOf } from './page.js';
+import { PEERS } from './peers.js';
+import { pictureOf } from './picture.js';
 import { comparisonText } from './text.js';
 import { Load, startUpstream } from './workers.js';
 
@@ -37,7 +42,8 @@ Flags:
 ${Object.entries(FLAGS)
   .map(([name, flag]) => `  ${`--${name} ${'value' in flag ? flag.value : ''}`.padEnd(18)} ${flag.help}\n`)
   .join('')}
-Talk goes to stderr. Exit codes: 0, or 4 when an answer of a gateway of this repository was not whole.
+Other gateways are installed into $HOLDFAST_BENCH_CACHE, else into a folder beside the system's temporary files.
+Talk goes to stderr. Exit codes: 0, or 4 when answers were not whole; those of others are told in the tables.
 
 Example:
   npm run --silent bench:gateways -- --quick
@@ -46,7 +52,12 @@ Example:
 const QUICK_ONES = [DIRECT, BARE_PIPE, HOLDFAST] as const;
 const QUICK: Extent = { rounds: 1, windowMs: 1_500, streams: 1_000 };
 const FULL: Extent = { rounds: 3, windowMs: 2_200, streams: 5_000 };
+/** Where other gateways are installed, once. */
+const CACHE = process.env['HOLDFAST_BENCH_CACHE'] ?? join(tmpdir(), 'holdfast-bench');
 const MOST = { rounds: 100, streams: 20_000 } as const;
+
+const PAGE = join(ROOT, 'docs', 'benchmarks.md');
+const PICTURES = join(ROOT, 'docs', 'pictures');
 
 const say = (text: string): void => {
   process.stderr.write(`${text}\n`);
@@ -80,7 +91,7 @@ function running(text: string): Contender {
 }
 
 function chosen(given: Given<typeof FLAGS>): readonly Contender[] {
-  const known = given.quick === undefined ? [...QUICK_ONES, HOLDFAST_QUIET] : QUICK_ONES;
+  const known = given.quick === undefined ? [...QUICK_ONES, HOLDFAST_QUIET, ...PEERS] : QUICK_ONES;
   const also = (given.also ?? []).map(running);
   const only = given.only?.map((name) => {
     const found = known.find((each) => each.name.toLowerCase() === name.toLowerCase());
@@ -91,6 +102,24 @@ function chosen(given: Given<typeof FLAGS>): readonly Contender[] {
   return [...(only ?? known), ...also];
 }
 
+function machine(): string {
+  const load = loadavg()[0]?.toFixed(1) ?? '—';
+  const processor = cpus()[0]?.model.trim() ?? 'unknown processor';
+  return `${availableParallelism()} cores (${processor}), ${type()} ${release()}, Node ${process.version}, load ${load} before the run.`;
+}
+
+function write(all: readonly Compared[], extent: Extent, on: string): void {
+  const earlier = existsSync(PAGE) ? readFileSync(PAGE, 'utf8') : undefined;
+  mkdirSync(PICTURES, { recursive: true });
+  writeFileSync(join(PICTURES, 'gateways.svg'), svgFile(pictureOf(all)));
+  writeFileSync(PAGE, pageOf({ all, extent, machine: on, earlier }));
+  say(`wrote ${PAGE} and its picture`);
+}
+
+function notWhole(each: Compared): boolean {
+  return each.leftOut !== undefined || faults(each) > 0 || answers(each) === 0;
+}
+
 async function main(): Promise<number> {
   const given = readFlags('bench:gateways', FLAGS, process.argv.slice(2));
   if (given.help !== undefined) {
@@ -99,19 +128,20 @@ async function main(): Promise<number> {
   }
   const extent = extentOf(given);
   const contenders = chosen(given);
+  const [partial, on] = [[given.quick, given.only, given.also].some((each) => each !== undefined), machine()];
   goFirst(say);
+  mkdirSync(CACHE, { recursive: true });
   const workspace = mkdtempSync(join(tmpdir(), 'holdfast-gateways-'));
   const upstream = await startUpstream();
   const load = new Load();
   try {
-    const place = { upstream: upstream.url, workspace, cache: '' };
+    const place = { upstream: upstream.url, workspace, cache: CACHE };
     const all = await compare(contenders, { rig: { load, upstream }, place, extent, say });
     process.stdout.write(
       given.json === undefined ? comparisonText(all) : `${JSON.stringify(all, null, 2)}\n`,
     );
-    const broken = all.filter(
-      (each) => faults(each) > 0 || (each.leftOut === undefined && answers(each) === 0),
-    );
+    if (!partial) write(all, extent, on);
+    const broken = all.filter(({ name }) => !PEERS.some((peer) => peer.name === name)).filter(notWhole);
     for (const each of broken) say(`${each.name}: ${faults(each)} requests without a whole answer`);
     return broken.length > 0 ? EXIT.invalid : EXIT.ok;
   } finally {
@@ -121,6 +151,8 @@ async function main(): Promise<number> {
   }
 }
 
+// What was started ends with this process, whatever ends it.
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => process.exit(EXIT.failed));
 try {
   process.exitCode = await main();
 } catch (error) {

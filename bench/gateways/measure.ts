@@ -47,9 +47,9 @@ export async function rateOf(
   const [before, after] = readings;
   const used = pids.map((_, at) => (after?.[at] ?? Number.NaN) - (before?.[at] ?? Number.NaN));
   const [contender = Number.NaN, load = Number.NaN, upstream = Number.NaN] = used;
-  const thousands = taken.whole / 1_000;
+  const thousands = taken.answers / 1_000;
   return {
-    perSecond: taken.whole / taken.seconds,
+    perSecond: taken.answers / taken.seconds,
     taken,
     cpu: { contender: contender / thousands, load: load / thousands, upstream: upstream / thousands },
     busy: { load: load / taken.seconds, upstream: upstream / taken.seconds },
@@ -68,6 +68,8 @@ export async function latencyAt(
 }
 
 export interface HeldTaken {
+  /** How many streams were asked for. */
+  readonly asked: number;
   readonly taken: Taken;
   /** Of a process that has answered some requests, and of the same with the streams open. */
   readonly residentBytes: { readonly before: number; readonly held: number };
@@ -86,7 +88,12 @@ export async function heldBy(rig: Rig, started: Started, streams: number): Promi
   await delay(SETTLE_MS);
   const held = resident();
   await rig.load.run({ kind: 'release' });
-  return { taken, residentBytes: { before, held }, bytesPerStream: (held - before) / taken.whole };
+  return {
+    asked: streams,
+    taken,
+    residentBytes: { before, held },
+    bytesPerStream: taken.whole === 0 ? Number.NaN : (held - before) / taken.whole,
+  };
 }
 
 function askedOf(

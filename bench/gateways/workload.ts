@@ -32,9 +32,12 @@ export const WORKLOAD: Readonly<Record<WorkloadName, Workload>> = {
   },
 };
 
+/** Everybody's credential, strong enough for those that insist on it. */
+export const KEY = 'sk-holdfast-bench-4f7a1c9e2d';
+
 /** Of every request, beside `host` and `content-length`. */
 export const HEADERS = {
-  authorization: 'Bearer sk-holdfast-bench-4f7a1c9e2d',
+  authorization: `Bearer ${KEY}`,
   'content-type': 'application/json',
   accept: '*/*',
   'user-agent': 'holdfast-bench',
@@ -100,11 +103,15 @@ export function streamEvent(at: number, content: string): string {
 
 export const STREAM_END = 'data: [DONE]\n\n';
 
+/** How many words a whole answer has. */
+export function wordsDue(kind: AnswerKind): number {
+  return kind === 'json' ? JSON_WORDS : EVENTS;
+}
+
 /** Undefined for a whole answer to the request named `marker`; else what is wrong with it. */
-export function fault(kind: AnswerKind, marker: string, answer: Buffer): string | undefined {
+export function fault(kind: AnswerKind, marker: string, answer: Buffer, words: number): string | undefined {
   if (!answer.includes(marker)) return `not the answer to ${marker}`;
-  const due = kind === 'json' ? JSON_WORDS : EVENTS;
-  const words = wordsIn(answer);
+  const due = wordsDue(kind);
   if (words !== due) return `${words} words of ${due}`;
   if (!answer.includes('"stop"')) return 'no finish reason';
   if (kind === 'json') return answer.includes('"usage"') ? undefined : 'no usage';
