@@ -5,6 +5,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { groupFirst } from '../../tests/support/priority.js';
 import type { Started } from './contender.js';
 import { fault, HEADERS, markerOf, requestText, wordsIn } from './workload.js';
 
@@ -46,7 +47,10 @@ export async function launched(launch: Launch): Promise<Started> {
     env: { ...process.env, ...env },
   });
   closeSync(log);
-  if (child.pid !== undefined) groups.add(child.pid);
+  if (child.pid !== undefined) {
+    groups.add(child.pid);
+    groupFirst(child.pid);
+  }
   const failed = new Promise<never>((_, reject) => {
     child.once('error', (error) => reject(error));
     child.once('exit', (code) => reject(new Error(`ended with ${code} at its start: ${tailOf(logFile)}`)));

@@ -132,6 +132,7 @@ async function main(): Promise<number> {
   goFirst(say);
   mkdirSync(CACHE, { recursive: true });
   const workspace = mkdtempSync(join(tmpdir(), 'holdfast-gateways-'));
+  process.on('exit', () => rmSync(workspace, { recursive: true, force: true }));
   const upstream = await startUpstream();
   const load = new Load();
   try {
@@ -147,7 +148,6 @@ async function main(): Promise<number> {
   } finally {
     load.stop();
     upstream.stop();
-    rmSync(workspace, { recursive: true, force: true });
   }
 }
 

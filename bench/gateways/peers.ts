@@ -205,7 +205,8 @@ async function nginxCommand({ cache }: Place): Promise<string> {
     'nginx',
     'Debian',
     async (into) => {
-      await ran('apt-get', ['download', 'nginx'], into);
+      const download = 'apt-get download nginx';
+      await ran('sh', ['-c', `${download} || { apt-get update && ${download}; }`], into);
       const file = (await readdir(into)).find((name) => name.endsWith('.deb')) ?? '';
       await ran('dpkg', ['-x', file, '.'], into);
     },
