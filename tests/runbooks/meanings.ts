@@ -155,6 +155,11 @@ export const ATTEMPTS: Readonly<Record<AttemptEnding, Meaning>> = {
     whose: 'client',
     todo: 'nothing for single ones',
   },
+  rejected_tenant_bytes: {
+    happened: 'bodies of the tenant that are being read or wait in line hold `inbound.tenant_bytes`',
+    whose: 'client',
+    todo: 'of a tenant that means it, raise the bound; memory is what it protects: [sizing.md](sizing.md)',
+  },
   rejected_key: {
     happened: 'the credential is not in `allowed_keys_file`',
     whose: 'client',

@@ -31,6 +31,7 @@ export const ATTEMPT_ENDINGS = [
   'rejected_too_slow',
   'rejected_key',
   'rejected_tenant_full',
+  'rejected_tenant_bytes',
 ] as const;
 export type AttemptEnding = (typeof ATTEMPT_ENDINGS)[number];
 

@@ -1,6 +1,6 @@
 /** The settings of the side that clients connect to: how much of them is held, and for how long. */
 
-import { countOr, duration, number, size } from '../shared/settings/kinds.js';
+import { countOr, duration, number, size, sizeOr } from '../shared/settings/kinds.js';
 import { setting, type Values } from '../shared/settings/table.js';
 
 const KIB = 1024;
@@ -24,6 +24,12 @@ export const INBOUND = {
     changes: 'live',
     about:
       'requests of calls of one tenant that wait for their answer at once; at the bound another one is refused with 429',
+  }),
+  tenantBytes: setting(sizeOr('off', { least: 1, most: 1024 * KIB * MIB, whole: true }), {
+    default: 'off',
+    changes: 'live',
+    about:
+      'request bodies of one tenant that are being read or wait in line; at the bound the request whose bytes come next is refused with 429',
   }),
   headerBytes: setting(size({ least: KIB, most: MIB, whole: true }), {
     default: 64 * KIB,

@@ -51,6 +51,11 @@ export function identityOf(request: IncomingMessage, settings: IdentitySettings,
   };
 }
 
+/** Whose request it is, before its body is read: the tenant that {@link identityOf} will name. */
+export function tenantOf(request: IncomingMessage, settings: IdentitySettings, secret: string): string {
+  return scopeOf(request, settings, secret, clientAddress(request, settings)).tenant;
+}
+
 function scopeOf(
   request: IncomingMessage,
   settings: IdentitySettings,

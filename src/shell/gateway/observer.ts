@@ -18,13 +18,18 @@ export interface Observer {
   passedThrough(status: number): void;
 }
 
-/** One observer that tells many. */
-export function observers(all: readonly Observer[]): Observer {
+/** One observer that tells many; `first` hears events and verdicts alone, before the others. */
+export function observers(
+  all: readonly Observer[],
+  first?: { event(event: ControlEvent): void; verdict(verdict: Verdict): void },
+): Observer {
   return {
     event: (event, now) => {
+      first?.event(event);
       for (const each of all) each.event(event, now);
     },
     verdict: (verdict, now) => {
+      first?.verdict(verdict);
       for (const each of all) each.verdict(verdict, now);
     },
     answered: (attempt, status) => {

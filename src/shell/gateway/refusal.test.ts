@@ -47,6 +47,7 @@ test('contention is 429, no capacity 503, a time limit 504', () => {
     rejected_too_slow: 400,
     rejected_key: 401,
     rejected_tenant_full: 429,
+    rejected_tenant_bytes: 429,
   });
 });
 

@@ -42,6 +42,7 @@ const WORDINGS: Readonly<Record<OwnEnding, Wording>> = {
   rejected_malformed: { status: 400, message: 'The request could not be read.' },
   rejected_bodies_full: { status: 429, message: 'Too many bytes of requests are being read.' },
   rejected_tenant_full: { status: 429, message: 'Too many requests of this tenant are under way.' },
+  rejected_tenant_bytes: { status: 429, message: 'Too many bytes of requests of this tenant are held.' },
   rejected_key: { status: 401, message: 'The key of the request is none that the gateway knows.' },
   rejected_too_slow: { status: 400, message: 'The request took too long to arrive.' },
 };
@@ -113,6 +114,7 @@ export function isOwnEnding(ending: AttemptEnding): ending is OwnEnding {
     case 'rejected_too_slow':
     case 'rejected_key':
     case 'rejected_tenant_full':
+    case 'rejected_tenant_bytes':
       return true;
     default:
       return unreachable(ending);

@@ -26,6 +26,13 @@ export class BodiesHeld {
   }
 }
 
+/** What one tenant holds, and may hold in all. */
+export interface TenantShare {
+  readonly bytes: number;
+  readonly most: number;
+  add(bytes: number): void;
+}
+
 export interface BodyBounds {
   readonly clock: Clock;
   readonly held: BodiesHeld;
@@ -33,6 +40,8 @@ export interface BodyBounds {
   readonly mostBytes: number;
   /** Of all bodies that are being read. */
   readonly mostHeldBytes: number;
+  /** Absent while no tenant has a bound of its own. */
+  readonly tenant: TenantShare | undefined;
   /** From now to its last byte, and between two of them, in milliseconds of the clock. */
   readonly wholeMs: number;
   readonly idleMs: number;
@@ -115,10 +124,13 @@ class Reading {
 
   #take(piece: Buffer): void {
     if (this.#over) return;
-    const { held, mostBytes, mostHeldBytes } = this.#bounds;
+    const { held, mostBytes, mostHeldBytes, tenant } = this.#bounds;
     if (this.#bytes + piece.length > mostBytes) return this.#end('rejected_too_large');
     if (held.bytes + piece.length > mostHeldBytes) return this.#end('rejected_bodies_full');
+    if (tenant !== undefined && tenant.bytes + piece.length > tenant.most)
+      return this.#end('rejected_tenant_bytes');
     held.add(piece.length);
+    tenant?.add(piece.length);
     this.#bytes += piece.length;
     this.#pieces.push(piece);
   }
@@ -133,6 +145,7 @@ class Reading {
     this.#over = true;
     this.#cancel();
     this.#bounds.held.add(-this.#bytes);
+    this.#bounds.tenant?.add(-this.#bytes);
     this.#pieces = [];
     this.#letGo();
     this.#done(outcome);

@@ -23,6 +23,7 @@ import { answersCors } from './cors.js';
 import { Connection } from './departure.js';
 import { factsOf } from './facts.js';
 import { forwardedToEngine, textOf } from './headers.js';
+import { tenantOf } from './identity.js';
 import { RandomPool } from './ids.js';
 import { Inbound } from './inbound.js';
 import {
@@ -39,8 +40,9 @@ import { observers } from './observer.js';
 import { passThrough } from './passthrough.js';
 import type { Pseudonym } from './pseudonym.js';
 import { Recorder } from './record.js';
-import { declaredBytes, type ReadBody, readBody } from './request-body.js';
+import { declaredBytes, type ReadBody, readBody, type TenantShare } from './request-body.js';
 import { originForm, type Route, recognised } from './routes.js';
+import { TenantBytes } from './tenant-bytes.js';
 import { Upstream } from './upstream.js';
 
 /** What names the operators' port. */
@@ -106,6 +108,7 @@ class RunningGateway implements Gateway {
   readonly #carrier: Carrier;
   readonly #server: Server;
   readonly #inbound: Inbound;
+  readonly #tenantBytes: TenantBytes;
   readonly #admin: Server | undefined;
   readonly #local: LocalParts;
   readonly #connections = new WeakMap<Socket, Connection>();
@@ -132,7 +135,8 @@ class RunningGateway implements Gateway {
     metrics.follow(this.#control);
     this.#inbound = new Inbound(log);
     metrics.also(() => this.#inbound.families());
-    const observer = observers([metrics, new Recorder(log, pseudonym)]);
+    this.#tenantBytes = new TenantBytes(() => this.#config.inbound.tenantBytes !== 'off');
+    const observer = observers([metrics, new Recorder(log, pseudonym)], this.#tenantBytes);
     this.#upstream = new Upstream(
       config.upstreams.map(({ url }) => url),
       config.upstreamTimeouts,
@@ -354,9 +358,18 @@ class RunningGateway implements Gateway {
       held: this.#inbound.bodies,
       mostBytes: requestBytes,
       mostHeldBytes: inbound.bodyBytes,
+      tenant: this.#shareOf(request),
       wholeMs: inbound.bodyMs * this.#scale,
       idleMs: inbound.bodyIdleMs * this.#scale,
     });
+  }
+
+  /** What the request's tenant holds; absent while no tenant has a bound. */
+  #shareOf(request: IncomingMessage): TenantShare | undefined {
+    const most = this.#config.inbound.tenantBytes;
+    return most === 'off'
+      ? undefined
+      : this.#tenantBytes.share(tenantOf(request, this.#config, this.#secret), most);
   }
 
   /** Executions granted beyond entitlements in the window, and how many it allows. */

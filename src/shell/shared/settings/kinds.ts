@@ -102,6 +102,20 @@ export function size(range: Range): Kind<number> {
   });
 }
 
+/** A size in bytes within `range`, or `word`. */
+export function sizeOr<W extends string>(word: W, range: Range): Kind<number | W> {
+  return kind<number | W>({
+    wants: either([word], SIZE_FORM),
+    takes: either([word], `a size from ${sizeText(range.least)} to ${sizeText(range.most)}`),
+    schema: worded([word], { pattern: SIZE_PATTERN }),
+    range: { ...range, whole: true },
+    parse: (raw) => (raw === word ? word : readSize(raw)),
+    write: (value) => (typeof value === 'number' ? sizeText(value) : value),
+    fromText: (text) => wordIn([word], text) ?? text,
+    hint: (raw) => (word === 'off' ? meantOff(raw) : undefined) ?? meantSize(raw),
+  });
+}
+
 /** A whole number within `range`, or `word`. */
 export function countOr<W extends string>(word: W, range: Range): Kind<number | W> {
   return kind<number | W>({
