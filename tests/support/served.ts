@@ -14,8 +14,6 @@ const MOST_TALK = 1_000_000;
 
 export interface Served {
   readonly url: string;
-  /** Its port for operators, or `url` where it has none. */
-  readonly adminUrl: string;
   readonly child: ChildProcess;
   /** Its log so far, from the start. */
   readonly log: () => string;
@@ -46,9 +44,7 @@ export async function served(args: readonly string[], nodeFlags: readonly string
   };
   for (const until = Date.now() + LIMIT_MS; ; await sleep(POLL_MS)) {
     const url = said(log, 'listening');
-    const adminUrl = said(log, 'listening for operators');
-    if (url !== undefined && (adminUrl !== undefined || !args.includes('--admin-port')))
-      return { url, adminUrl: adminUrl ?? url, child, log: () => log, stop };
+    if (url !== undefined) return { url, child, log: () => log, stop };
     if (child.exitCode === null && Date.now() < until) continue;
     kill();
     throw new Error(`holdfast serve does not listen: ${log}`);
