@@ -123,6 +123,30 @@ const BOUNDS: Readonly<Record<string, (() => Promise<void>) | readonly [file: st
     equal(metric(rig, 'holdfast_connections_dropped_total'), 1);
     ok(!held.over && !second.over);
   },
+  'inbound.pipelined': async () => {
+    const rig = await start({ inbound: { pipelined: 3 } }, HELD);
+    const calls = (count: number): string =>
+      Array.from({ length: count }, () =>
+        question({ body: sized(50) }).replace('connection: close\r\n', ''),
+      ).join('');
+    const fits = await open(rig, calls(3));
+    await rig.verdict('attach', 3);
+    const base = metric(rig, 'holdfast_connections_open');
+    const over = await open(rig, calls(3) + 'GET /v1/models HTTP/1.1\r\nhost: g\r\n\r\n'.repeat(2_000));
+    equal(await over.rest(), '');
+    equal(metric(rig, 'holdfast_connections_overrun_total'), 1);
+    await until('the departures', () => metric(rig, 'holdfast_attempts_open') === 3);
+    equal(metric(rig, 'holdfast_connections_open'), base);
+    ok(!fits.over);
+    equal(rig.engine.calls.items.filter(({ request }) => request.method === 'GET').length, 0);
+    // Some may still be on their way to the engine.
+    rig.engine.script = OK;
+    for (const call of rig.engine.calls.items) if (!call.response.destroyed) OK(call);
+    await until('three answers', () => fits.text.match(/HTTP\/1\.1 200/g)?.length === 3);
+    const { length } = rig.engine.calls.items;
+    fits.send(calls(1));
+    await rig.engine.calls.next('another one, once there is room', () => true, length + 1);
+  },
   'inbound.body_bytes': async () => {
     const rig = await start({ inbound: { bodyBytes: 1_000 } });
     const slow = question({ body: sized(900) });

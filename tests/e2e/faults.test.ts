@@ -1,15 +1,20 @@
 /** The fault table: each fault ends in a clear error or a named ending, the gateway goes on, and what it held is back at its base. */
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, describe, test } from 'node:test';
+import { readExposition, valueOf } from '../../src/core/meter/exposition.js';
 import type { Cancel, Clock } from '../../src/core/time/clock.js';
 import type { GatewaySettings } from '../../src/shell/gateway/config.js';
 import { SystemClock } from '../../src/shell/shared/system-clock.js';
 import { backAt, baseOf } from '../support/base.js';
-import { event, json, openStream, type Script } from '../support/fake-engine.js';
+import { type EngineCall, event, json, openStream, type Script } from '../support/fake-engine.js';
 import { type Rig, startRig } from '../support/gateway-rig.js';
-import { answerIn, RawClient, type RawRequest } from '../support/raw-client.js';
+import { answerIn, RawClient, type RawRequest, requestText } from '../support/raw-client.js';
+import { ROOT } from '../support/root.js';
 
 const MIB = 1024 * 1024;
 const OK = json({ ok: true }, 200, { connection: 'close' });
@@ -25,6 +30,9 @@ const BRIEF: GatewaySettings['control'] = {
   retainKeyedMs: 50,
   replayDeliveredMs: 50,
 };
+
+/** The soft limit of a shell is often 1,024 handles, which Node raises to the hard one. */
+const IDLE = process.env['HOLDFAST_LONG'] === '1' ? 10_000 : 2_000;
 
 let running: Rig | undefined;
 afterEach(async () => {
@@ -160,17 +168,60 @@ describe('a client', () => {
       endings: ['slow_reader'],
     }));
 
-  test('that opens two thousand connections and says nothing holds up nobody', () =>
+  test('that sends headers without end, in one line or in many, is told that they are too large', () =>
     play({
-      settings: { inbound: { headersMs: 3_000 } },
       scene: async (rig) => {
-        const all: RawClient[] = [];
-        for (let batch = 0; batch < 20; batch += 1) {
-          const opened = Array.from({ length: 100 }, () => RawClient.open(rig.gateway.port));
-          all.push(...(await Promise.all(opened)));
+        for (const piece of ['x'.repeat(4_096), `${'x: y\r\n'.repeat(500)}`]) {
+          const client = await RawClient.open(rig.gateway.port);
+          client.send('POST /v1/completions HTTP/1.1\r\nhost: g\r\nx: ');
+          for (let sent = 0; sent < 2_000 && !client.over; sent += 1) {
+            client.send(piece);
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+          equal(answerIn(await client.rest()).status, 431);
         }
+      },
+      endings: [],
+    }));
+
+  test('that sends its headers, or its body, a byte at a time has as long as all have and no longer', () =>
+    play({
+      settings: { inbound: { headersMs: 400, bodyMs: 400, bodyIdleMs: 300 } },
+      scene: async (rig) => {
+        const text = requestText({ headers: { 'content-length': '100000' }, body: ' ' });
+        const slow = await Promise.all(Array.from({ length: 200 }, () => RawClient.open(rig.gateway.port)));
+        const [heads, bodies] = [slow.slice(0, 100), slow.slice(100)];
+        for (const client of bodies) client.send(text);
+        let at = 0;
+        const drip = setInterval(() => {
+          for (const client of heads) if (!client.over) client.send(text.charAt(at));
+          for (const client of bodies) if (!client.over) client.send(' ');
+          at += 1;
+        }, 50);
         equal((await told(rig, {})).status, 200);
-        for (const client of all) equal(await client.rest(), '');
+        for (const client of slow) {
+          const { status, headers } = answerIn(await client.rest());
+          deepEqual([status, headers['x-holdfast-reason']], [400, 'rejected_too_slow']);
+        }
+        clearInterval(drip);
+      },
+      endings: ['delivered', ...Array.from({ length: 100 }, () => 'rejected_too_slow')],
+    }));
+
+  test(`that opens ${IDLE} connections and says nothing holds up nobody`, () =>
+    play({
+      scene: async (rig) => {
+        const others = fork(join(ROOT, 'dist', 'tests', 'support', 'idle-connections.js'), [
+          String(rig.gateway.port),
+          String(IDLE),
+        ]);
+        const ended = once(others, 'exit');
+        equal(await Promise.race([once(others, 'message').then(([said]) => said), ended]), IDLE);
+        const text = rig.metrics.text();
+        ok((valueOf(readExposition(text), 'holdfast_connections_open') ?? 0) >= IDLE, 'all are there');
+        equal((await told(rig, {})).status, 200);
+        others.kill('SIGKILL');
+        await ended;
       },
       endings: ['delivered'],
     }));
@@ -362,6 +413,31 @@ describe('a clock that jumps', () => {
         await rig.verdict('attempt-ended', 2);
       },
       endings: ['delivered'],
+    });
+  });
+
+  test('on the wall while a client waits that named the moment of its deadline moves that moment neither way', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    const now = Date.now();
+    const held: EngineCall[] = [];
+    await play({
+      settings: { control: { room: 1, leastDeadlineMs: 1 } },
+      script: (call) => held.push(call),
+      scene: async (rig) => {
+        for (const [at, jump] of [86_400_000, -86_400_000].entries()) {
+          const deadline = new Date(now + 30_000).toISOString();
+          const asked = told(rig, { headers: { 'x-request-deadline': deadline }, body: `{"at":${jump}}` });
+          const { facts } = await rig.heard('arrive', at + 2);
+          equal(facts.explicitDeadlineMs, 30_000);
+          const call = await rig.engine.calls.next('the execution', () => true, at + 2);
+          t.mock.timers.setTime(now + jump);
+          OK(call);
+          equal((await asked).status, 200);
+          await rig.verdict('attempt-ended', at + 2);
+          t.mock.timers.setTime(now);
+        }
+      },
+      endings: ['delivered', 'delivered'],
     });
   });
 

@@ -85,6 +85,9 @@ export const FAMILIES: Readonly<Record<string, Watched>> = {
     make: 'against `inbound.connections` and the limit of file handles: docs/sizing.md',
   },
   holdfast_connections_dropped_total: { make: 'should stay at 0: clients saw a closed connection' },
+  holdfast_connections_overrun_total: {
+    make: 'should stay at 0: no client that is meant well sends so many requests on one connection without reading; a proxy that does wants `inbound.pipelined` raised',
+  },
   holdfast_tls_handshakes_failed_total: {
     labels: ['failure'],
     make: '`plain_http`: somebody was given the address without the https; `left`: mostly checks of a load balancer that connect and go; `failed`: rising after a renewal, clients do not trust the new certificate',

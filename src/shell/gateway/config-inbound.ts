@@ -13,6 +13,12 @@ export const INBOUND = {
     changes: 'live',
     about: 'client connections at once; at the bound a new one is closed at once and counted',
   }),
+  pipelined: setting(number({ least: 1, most: 10_000, whole: true }), {
+    default: 64,
+    changes: 'live',
+    about:
+      'requests of one connection that have no whole answer yet, those included that follow without waiting; at the bound the next one ends the connection, and is counted',
+  }),
   bodyBytes: setting(size({ least: 1, most: 1024 * KIB * MIB, whole: true }), {
     default: 512 * MIB,
     changes: 'live',

@@ -31,6 +31,7 @@ export class Inbound {
   readonly #connections = new Set<Socket>();
   readonly #unshaken: Record<Unshaken, number> = { plain_http: 0, too_slow: 0, left: 0, failed: 0 };
   #certificate: Certificate | undefined;
+  #overrun = 0;
   #dropped = 0;
   #unsaid = 0;
   #saying: NodeJS.Timeout | undefined;
@@ -68,14 +69,22 @@ export class Inbound {
     for (const socket of this.#connections) socket.destroy();
   }
 
-  /** A request has come whose answer will be `response`. */
-  follow(socket: Socket, response: ServerResponse): void {
+  /** A request has come whose answer will be `response`; false: one too many on its connection, which has ended. */
+  follow(socket: Socket, response: ServerResponse, most: number): boolean {
     const open = this.#open.get(socket) ?? new Set();
+    // What came in one piece with the last of them is still read after the end.
+    if (socket.destroyed) return false;
+    if (open.size >= most) {
+      this.#overrun += 1;
+      socket.destroy();
+      return false;
+    }
     this.#open.set(socket, open.add(response));
     response.once('close', () => {
       open.delete(response);
       if (!response.shouldKeepAlive) this.#closing.add(socket);
     });
+    return true;
   }
 
   /** What words on the bare connection would meet, with which a request is to be answered that is none. */
@@ -110,6 +119,12 @@ export class Inbound {
         'gauge',
         'Request bodies of calls that are still being read, in bytes.',
         this.bodies.bytes,
+      ),
+      scalar(
+        'holdfast_connections_overrun_total',
+        'counter',
+        'Connections of clients that were ended, because inbound.pipelined requests on them had no answer yet and another came.',
+        this.#overrun,
       ),
       ...this.#tlsFamilies(),
     ];

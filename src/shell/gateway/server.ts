@@ -275,7 +275,7 @@ class RunningGateway implements Gateway {
   }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
-    this.#inbound.follow(request.socket, response);
+    if (!this.#inbound.follow(request.socket, response, this.#config.inbound.pipelined)) return;
     if (this.#draining) response.shouldKeepAlive = false;
     if (request.rawHeaders.length > 2 * this.#config.inbound.headerFields) return refuseHeaders(response);
     const wrong = unsound(request);
