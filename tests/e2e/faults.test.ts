@@ -171,7 +171,7 @@ describe('a client', () => {
   test('that sends headers without end, in one line or in many, is told that they are too large', () =>
     play({
       scene: async (rig) => {
-        for (const piece of ['x'.repeat(4_096), `${'x: y\r\n'.repeat(500)}`]) {
+        for (const piece of ['x'.repeat(4_096), 'x: y\r\n'.repeat(500)]) {
           const client = await RawClient.open(rig.gateway.port);
           client.send('POST /v1/completions HTTP/1.1\r\nhost: g\r\nx: ');
           for (let sent = 0; sent < 2_000 && !client.over; sent += 1) {
@@ -216,7 +216,7 @@ describe('a client', () => {
           String(IDLE),
         ]);
         const ended = once(others, 'exit');
-        equal(await Promise.race([once(others, 'message').then(([said]) => said), ended]), IDLE);
+        equal(await Promise.race([once(others, 'message').then(([said]) => Number(said)), ended]), IDLE);
         const text = rig.metrics.text();
         ok((valueOf(readExposition(text), 'holdfast_connections_open') ?? 0) >= IDLE, 'all are there');
         equal((await told(rig, {})).status, 200);
