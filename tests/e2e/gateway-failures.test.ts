@@ -172,9 +172,9 @@ describe('before the first byte of the answer', () => {
   });
 
   test('an error answer goes out as the engine gave it', async () => {
-    const error = { error: { message: 'no', type: 'Service Unavailable', param: null, code: 503 } };
-    const seen = await see(json(error, 503, { 'retry-after': '7', 'x-engine': 'yes' }));
-    deepEqual([seen.status, seen.attempt, seen.execution], [503, 'upstream_status_5xx', 'failed_status_5xx']);
+    const error = { error: { message: 'no', type: 'Internal Server Error', param: null, code: 500 } };
+    const seen = await see(json(error, 500, { 'retry-after': '7', 'x-engine': 'yes' }));
+    deepEqual([seen.status, seen.attempt, seen.execution], [500, 'upstream_status_5xx', 'failed_status_5xx']);
     deepEqual(JSON.parse(seen.body), error);
     equal(seen.headers['retry-after'], '7');
     equal(seen.headers['x-engine'], 'yes');

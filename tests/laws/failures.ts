@@ -2,8 +2,12 @@
 
 import type { Failure } from '../../src/core/control/words.js';
 
-export const FAILURES: readonly (readonly [Failure, number | undefined])[] = [
+/** A failure, with a status where it has one. */
+export type Failed = readonly [Failure, number | undefined];
+
+export const FAILURES: readonly Failed[] = [
   ['refused', undefined],
+  ['unavailable', 503],
   ['reset', undefined],
   ['truncated', undefined],
   ['timeout', undefined],
@@ -13,4 +17,12 @@ export const FAILURES: readonly (readonly [Failure, number | undefined])[] = [
   ['status_5xx', 503],
   ['error_event', 500],
   ['malformed', undefined],
+];
+
+/** Those that say nothing against the engine, which everybody shares. */
+export const REQUESTS_OWN: readonly Failed[] = [
+  ['timeout', undefined],
+  ['status_4xx', 400],
+  ['status_5xx', 500],
+  ['error_event', 500],
 ];

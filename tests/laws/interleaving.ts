@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { unreachable } from '../../src/core/assert.js';
 import type { AttemptFacts, ControlEvent } from '../../src/core/control/event.js';
-import type { ControlSettings } from '../../src/core/control/options.js';
+import type { ControlSettings, EngineOptions } from '../../src/core/control/options.js';
 import type { Verdict } from '../../src/core/control/verdict.js';
 import type { Failure } from '../../src/core/control/words.js';
 import { AGENTS, facts } from '../support/facts.js';
@@ -11,10 +11,10 @@ import { FAILURES } from './failures.js';
 
 /** What a body says by itself: equal bodies are equal in all of it. */
 const BODIES: readonly Partial<AttemptFacts>[] = [
-  { fingerprint: 'plain', stream: false, bodyBytes: 10 },
-  { fingerprint: 'stream', stream: true, bodyBytes: 30 },
-  { fingerprint: 'stateful', stateful: true, stream: false, bodyBytes: 60 },
-  { fingerprint: 'private', shareable: false, stream: true, bodyBytes: 10 },
+  { fingerprint: 'plain', model: 'm1', stream: false, bodyBytes: 10 },
+  { fingerprint: 'stream', model: 'm2', prefix: 'p1', stream: true, bodyBytes: 30 },
+  { fingerprint: 'stateful', model: 'm1', prefix: 'p1', stateful: true, stream: false, bodyBytes: 60 },
+  { fingerprint: 'private', model: 'm3', shareable: false, stream: true, bodyBytes: 10 },
 ];
 
 export type Command =
@@ -33,6 +33,8 @@ type EngineCommand =
       readonly pick: number;
       readonly failure: Failure;
       readonly status: number | undefined;
+      readonly retryAfterMs: number | undefined;
+      readonly repeatable: boolean | undefined;
     };
 
 export interface Step {
@@ -86,9 +88,15 @@ const commands: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc
-      .record({ pick, failed: fc.constantFrom(...FAILURES) })
+      .record({
+        pick,
+        failed: fc.constantFrom(...FAILURES),
+        retryAfterMs: fc.constantFrom(undefined, undefined, 2_003, 90_007),
+        repeatable: fc.constantFrom(undefined, undefined, undefined, false),
+      })
       .map(
-        ({ pick: at, failed: [failure, status] }) => ({ kind: 'fail', pick: at, failure, status }) as const,
+        ({ pick: at, failed: [failure, status], retryAfterMs, repeatable }) =>
+          ({ kind: 'fail', pick: at, failure, status, retryAfterMs, repeatable }) as const,
       ),
   },
   { weight: 8, arbitrary: fc.constant({ kind: 'time' } as const) },
@@ -120,6 +128,17 @@ export const steps: fc.Arbitrary<readonly Step[]> = fc.array(fc.record({ afterMs
   size: 'max',
 });
 
+const ONE: readonly EngineOptions[] = [{ name: 'one' }];
+const SEVERAL: readonly (readonly EngineOptions[])[] = [
+  [{ name: 'a' }, { name: 'b' }],
+  [{ name: 'a', room: 1 }, { name: 'b', room: 3 }, { name: 'c' }],
+  [
+    { name: 'a', models: ['m1'], room: 1 },
+    { name: 'b', models: ['m1', 'm2'] },
+  ],
+  [{ name: 'a', models: ['m1', 'm2'] }, { name: 'b' }],
+];
+
 /** Durations are primes apart, so that two of them hardly ever end on one moment. */
 export const settings: fc.Arbitrary<ControlSettings> = fc.record({
   coalesce: fc.constantFrom(
@@ -131,6 +150,10 @@ export const settings: fc.Arbitrary<ControlSettings> = fc.record({
   ),
   order: fc.constantFrom('oldest-first' as const, 'newest-first' as const),
   room: fc.constantFrom('off' as const, 1, 1, 2, 3),
+  engines: fc.constantFrom(ONE, ONE, ...SEVERAL),
+  affinity: fc.constantFrom('off' as const, 'session' as const, 'prefix' as const),
+  unavailable: fc.constantFrom('wait' as const, 'wait' as const, 'wait' as const, 'pass' as const),
+  health: fc.constant({ restMs: 509, longestRestMs: 8_017, slowStartMs: 30_011, answerMarginMs: 1_003 }),
   grace: fc.constantFrom(61_007, 61_007, 90_001, 'now' as const, 'never' as const),
   learnGrace: fc.constant(false),
   graceAfterFirstByteMs: fc.constant(1_013),
@@ -276,8 +299,10 @@ export class World {
         const last: ControlEvent[] = live.bytes > 0 ? [] : [{ kind: 'chunk', execution, bytes: 1 }];
         return [...first, ...last, { kind: 'finish', execution }];
       }
-      case 'fail':
-        return [{ kind: 'fail', execution, failure: command.failure, status: command.status }];
+      case 'fail': {
+        const { failure, status, retryAfterMs, repeatable } = command;
+        return [{ kind: 'fail', execution, failure, status, retryAfterMs, repeatable }];
+      }
       default:
         return unreachable(command);
     }

@@ -42,6 +42,8 @@ export class BalanceLaw extends Law {
         return;
       case 'queue':
         return this.#entry(verdict.call, true);
+      case 'return':
+        return this.#entry(verdict.call, true);
       case 'drop':
         return this.#entry(verdict.call, false);
       case 'start':
@@ -70,6 +72,8 @@ export class BalanceLaw extends Law {
       case 'seal':
       case 'forget':
       case 'wasted':
+      case 'rest':
+      case 'back':
       case 'warn':
         return;
     }

@@ -7,6 +7,7 @@ import { Facts, Law, type Moment } from './moment.js';
 interface Kept {
   readonly call: string;
   readonly tenant: string;
+  readonly engine: string;
   bytes: number;
   sealed: boolean;
   running: boolean;
@@ -37,6 +38,7 @@ export class BoundsLaw extends Law {
       case 'decided':
         if (!this.#delivered.has(verdict.call)) this.#calls.add(verdict.call);
         return;
+      case 'return':
       case 'queue': {
         const bytes = this.#facts.of(verdict.attempt)?.bodyBytes ?? 0;
         this.#entries.set(verdict.call, { bytes, since: this.at });
@@ -51,6 +53,7 @@ export class BoundsLaw extends Law {
         this.#kept.set(verdict.execution, {
           call: verdict.call,
           tenant,
+          engine: verdict.engine,
           bytes: 0,
           sealed: false,
           running: true,
@@ -86,13 +89,15 @@ export class BoundsLaw extends Law {
       case 'end':
       case 'cancel':
       case 'wasted':
+      case 'rest':
+      case 'back':
       case 'warn':
         return;
     }
   }
 
   protected override close(moment: Moment): void {
-    const { bounds, room } = this.options;
+    const { bounds } = this.options;
     const listened = new Map<string, number>();
     for (const call of this.#listening.values()) listened.set(call, (listened.get(call) ?? 0) + 1);
     const anew = moment.event.kind === 'reconfigure';
@@ -111,7 +116,10 @@ export class BoundsLaw extends Law {
       if (listened.has(call)) most(`wait of ${call}`, this.at - since, bounds.lineWaitMs);
     }
     const all = [...this.#kept.values()];
-    if (room !== 'off') most('running executions', all.filter((one) => one.running).length, room);
+    for (const { name, room = this.options.room } of this.options.engines) {
+      const running = all.filter((one) => one.running && one.engine === name).length;
+      if (room !== 'off') most(`running executions of ${name}`, running, room);
+    }
     const open = all.filter((one) => !one.sealed);
     const live = open.filter((one) => one.running || listened.has(one.call)).map((one) => one.bytes);
     const retained = open.filter((one) => !one.running && !listened.has(one.call));

@@ -37,7 +37,7 @@ export class CancelLaw extends Law {
   protected override weigh(verdict: Verdict): void {
     if (verdict.kind === 'attach') this.#listening.set(verdict.attempt, verdict.call);
     else if (verdict.kind === 'start') this.#callOf.set(verdict.execution, verdict.call);
-    else if (verdict.kind === 'queue') this.#queuedAt.set(verdict.call, this.at);
+    else if (verdict.kind === 'queue' || verdict.kind === 'return') this.#queuedAt.set(verdict.call, this.at);
     else if (verdict.kind === 'seal') this.#sealed.add(verdict.execution);
     else if (verdict.kind === 'attempt-ended') {
       const call = this.#listening.get(verdict.attempt);
@@ -87,7 +87,7 @@ export class CancelLaw extends Law {
   #drop({ call, ending }: Extract<Verdict, { kind: 'drop' }>): void {
     if (ending === 'merged' || ending === 'gave_up' || ending === 'drained') return;
     this.hold(!this.#listened(call), `entry of ${call} ${ending} while somebody listens`);
-    if (ending === 'displaced') return;
+    if (ending === 'displaced' || ending === 'unavailable') return;
     const left = this.#lastLeft.get(call)?.at ?? Number.POSITIVE_INFINITY;
     const outwaited = (this.#queuedAt.get(call) ?? this.at) + this.options.bounds.lineWaitMs;
     const due = Math.min(left + this.#graceMs(call, undefined), outwaited);

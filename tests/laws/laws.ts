@@ -3,6 +3,7 @@
 import { BalanceLaw } from './law-balance.js';
 import { BoundsLaw, WholeLaw } from './law-bounds.js';
 import { CancelLaw } from './law-cancel.js';
+import { EnginesLaw } from './law-engines.js';
 import { DeliveryLaw, OnceLaw } from './law-work.js';
 import type { Breach, Law, Moment, Surroundings } from './moment.js';
 
@@ -14,6 +15,7 @@ const LAWS: readonly (new (surroundings: Surroundings) => Law)[] = [
   CancelLaw,
   BoundsLaw,
   WholeLaw,
+  EnginesLaw,
 ];
 
 export class Laws {

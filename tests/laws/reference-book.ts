@@ -10,6 +10,7 @@ import type {
   ExecutionEnding,
   RefusalReason,
 } from '../../src/core/control/words.js';
+import { ReferenceFleet } from './reference-fleet.js';
 import { type Attempt, type Call, type Execution, FOR_EVER, scopeOf } from './reference-words.js';
 
 /** What a refusal says while nobody says otherwise: the reference knows neither chance nor the pace of the engine. */
@@ -23,6 +24,7 @@ export interface ReferenceParts {
 export class ReferenceBook {
   protected readonly options: ControlOptions;
   protected readonly makeId: ReferenceParts['makeId'];
+  protected readonly fleet: ReferenceFleet;
   protected now = 0;
   protected idled = 0;
   protected out: Verdict[] = [];
@@ -33,6 +35,7 @@ export class ReferenceBook {
   constructor(parts: ReferenceParts) {
     this.options = parts.options;
     this.makeId = parts.makeId;
+    this.fleet = new ReferenceFleet(parts.options, (verdict) => this.say(verdict));
   }
 
   protected say(verdict: Verdict): void {
@@ -104,6 +107,7 @@ export class ReferenceBook {
       status,
       usage: usage as undefined,
     });
+    if (!ending.startsWith('failed')) this.fleet.isOver(this.fleet.of(execution.engine), execution.id);
     if (ending !== 'finished') this.waste(call);
   }
 

@@ -21,11 +21,14 @@ export class ReferenceEngine extends ReferenceLine {
       execution.stream ||= event.stream === true;
       execution.streamed ||= execution.stream && listeners(call).length > 0;
       this.verified.add(call.facts.tenant);
+      this.fleet.shows(this.fleet.of(execution.engine), execution.id, this.now);
     } else if (event.kind === 'chunk') {
       execution.bytes += event.bytes;
       if (!execution.sealed && execution.bytes > this.options.bounds.replayBytes) this.seal(call);
     } else if (event.kind === 'finish') {
       execution.finishedAt = this.now;
+      this.fleet.shows(this.fleet.of(execution.engine), execution.id, this.now);
+      this.fleet.of(execution.engine).broken = 0;
       execution.usage = event.usage;
       call.state = 'answered';
       this.endExecution(call, 'finished', undefined, event.usage);
@@ -34,8 +37,22 @@ export class ReferenceEngine extends ReferenceLine {
 
   protected fail(call: Call, event: Extract<ControlEvent, { kind: 'fail' }>): void {
     const attached = listeners(call);
-    (call.execution as Execution).usage = event.usage;
+    const execution = call.execution as Execution;
+    execution.usage = event.usage;
+    const untouched = event.repeatable !== false && !execution.firstByte && execution.bytes === 0;
+    const refused = event.failure === 'refused';
+    const waits = event.failure === 'unavailable' && this.options.unavailable === 'wait';
+    if (untouched && refused) call.refusedBy.push(execution.engine);
     this.endExecution(call, `failed_${event.failure}`, event.status, event.usage);
+    this.fleet.fails(this.fleet.of(execution.engine), event, this.now);
+    if (untouched && (refused || waits) && this.returned(call, execution)) {
+      call.entitlement += 1;
+      call.execution = undefined;
+      call.state = 'waiting';
+      call.entry = { queuedAt: this.now, attempt: execution.attempt, heldUntil: 0 };
+      this.say({ kind: 'return', call: call.id, execution: execution.id, attempt: execution.attempt.id });
+      return;
+    }
     for (const attempt of attached) this.end(attempt, `upstream_${event.failure}`);
     call.entitlement += 1;
     call.lastWord = 'failed';

@@ -2,6 +2,7 @@
 
 import type { Outcome, RefusalReason } from '../../src/core/control/words.js';
 import { ReferenceBook } from './reference-book.js';
+import type { ReferenceMachine } from './reference-fleet.js';
 import { type Attempt, type Call, type Execution, FOR_EVER, listeners } from './reference-words.js';
 
 /** An equal of a live attempt younger than this is a sample of its own, and is not held back. */
@@ -28,17 +29,19 @@ export class ReferenceLine extends ReferenceBook {
 
   protected admit(call: Call, attempt: Attempt, beside: readonly Call[], retry: boolean): void {
     const { mode } = this.options.budget;
+    call.refusedBy = [];
     const live = beside.flatMap(listeners);
     const settled = live.every((one) => this.now - one.at > HOLD_FROM_MS);
     const late = settled && live.some((one) => one.handedAt === undefined);
     const heldUntil = late ? this.now + this.options.lateMergeHoldMs : 0;
     const hold = heldUntil > this.now;
-    const atOnce = this.room() > 0 && !hold && this.eligible().length === 0;
+    const free = (one: Call): boolean => this.engineFor(one) !== undefined;
+    const atOnce = free(call) && !hold && !this.eligible().some(free);
     const charged = mode === 'entitlement' ? call.entitlement < 1 : mode === 'strict' && retry;
     if (charged) {
       const tenant = this.purse(attempt.facts.tenant);
-      const free = mode === 'entitlement' && atOnce;
-      if (!free && !(this.allowed(tenant) && this.allowed(undefined))) {
+      const uncharged = mode === 'entitlement' && atOnce;
+      if (!uncharged && !(this.allowed(tenant) && this.allowed(undefined))) {
         return this.refuse(attempt, 'refused_budget');
       }
       this.grants.push({ at: this.now, tenant });
@@ -86,23 +89,37 @@ export class ReferenceLine extends ReferenceBook {
     return this.waiting().filter((call) => (call.entry?.heldUntil ?? 0) <= this.now);
   }
 
-  protected room(): number {
-    const running = this.calls.filter((call) => call.state === 'running').length;
-    return this.options.room === 'off' ? FOR_EVER : this.options.room - running;
+  protected engineFor(call: Call): ReferenceMachine | undefined {
+    const busy = (name: string): number =>
+      this.calls.filter((one) => one.state === 'running' && one.execution?.engine === name).length;
+    return this.fleet.pick(call, busy, this.now);
+  }
+
+  /** Back in line, when there is an engine left for it, and a place. */
+  protected returned(call: Call, { attempt }: Execution): boolean {
+    if (this.fleet.left(call).length === 0) return false;
+    const { state } = call;
+    call.state = 'idle';
+    const full = this.lineFull(attempt.facts.bodyBytes);
+    call.state = state;
+    return full === undefined;
   }
 
   protected fill(): void {
     for (;;) {
-      const eligible = this.eligible();
+      const eligible = this.eligible().filter((call) => this.engineFor(call) !== undefined);
       const next = this.options.order === 'oldest-first' ? eligible[0] : eligible.at(-1);
-      if (next?.entry === undefined || this.room() <= 0) return;
+      if (next?.entry === undefined) return;
       this.start(next, next.entry.attempt, this.now - next.entry.queuedAt);
     }
   }
 
   protected start(call: Call, attempt: Attempt, waitedMs: number): void {
+    const engine = this.engineFor(call) as ReferenceMachine;
     const execution: Execution = {
       id: this.makeId('execution'),
+      engine: engine.name,
+      attempt,
       startedAt: this.now,
       firstByte: false,
       stream: call.facts.stream,
@@ -115,12 +132,14 @@ export class ReferenceLine extends ReferenceBook {
     };
     const earlier = call.executions;
     Object.assign(call, { state: 'running', entry: undefined, execution, executions: earlier + 1 });
+    this.fleet.begin(engine, call, execution.id, this.now);
     call.besideAt = undefined;
     call.entitlement = Math.max(0, call.entitlement - 1);
     this.say({
       kind: 'start',
       call: call.id,
       execution: execution.id,
+      engine: engine.name,
       attempt: attempt.id,
       waitedMs,
       earlier,

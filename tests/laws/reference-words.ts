@@ -26,6 +26,9 @@ export interface Attempt {
 
 export interface Execution {
   readonly id: string;
+  readonly engine: string;
+  /** The attempt whose request was sent. */
+  readonly attempt: Attempt;
   readonly startedAt: number;
   firstByte: boolean;
   /** Its answer is a stream, by the request or by the answer itself. */
@@ -77,6 +80,8 @@ export interface Call {
   ended: boolean;
   /** Its right was handed over once: a call leaves one claim at most. */
   claimed: boolean;
+  /** Engines that could not be reached for it since it last asked for work. */
+  refusedBy: string[];
   /** When it came beside a live equal one: from then on it may merge. */
   besideAt: number | undefined;
 }

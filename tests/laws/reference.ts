@@ -9,6 +9,7 @@ import {
   type Attempt,
   type Call,
   type Claim,
+  deadlineOf,
   type Execution,
   evidenceOf,
   FOR_EVER,
@@ -27,7 +28,8 @@ import {
 const REMEMBER_MS = 60_000;
 interface Due {
   readonly at: number;
-  readonly call: Call;
+  /** None: it is an engine's. */
+  readonly call: Call | undefined;
   readonly act: () => void;
 }
 
@@ -48,7 +50,9 @@ export class Reference extends ReferenceEngine {
   }
 
   wakeAt(): number {
-    const held = this.room() > 0 ? this.waiting().map((call) => call.entry?.heldUntil ?? FOR_EVER) : [];
+    const held = this.waiting().map((call) =>
+      this.engineFor(call) === undefined ? 0 : (call.entry?.heldUntil ?? 0),
+    );
     return Math.min(...this.dues().map((due) => due.at), ...held.filter((at) => at > this.now));
   }
 
@@ -109,7 +113,11 @@ export class Reference extends ReferenceEngine {
 
   private dues(): Due[] {
     const { deliveredAfterMs, replayDeliveredMs, bounds } = this.options;
-    const dues: Due[] = [];
+    const dues: Due[] = this.fleet.silences().map(({ at, machine, execution }) => ({
+      at,
+      call: undefined,
+      act: () => this.fleet.shows(machine, execution, this.now),
+    }));
     for (const call of this.calls) {
       const add = (at: number, act: () => void): unknown => at < FOR_EVER && dues.push({ at, call, act });
       const attached = listeners(call);
@@ -119,7 +127,11 @@ export class Reference extends ReferenceEngine {
       }
       if (call.state === 'idle') add(this.forgetAt(call), () => this.endCall(call, call.lastWord));
       const longest = (call.entry?.queuedAt ?? 0) + bounds.lineWaitMs;
-      if (call.state === 'waiting' && attached.length > 0) add(longest, () => this.outwait(call));
+      if (call.state === 'waiting' && attached.length > 0) {
+        add(longest, () => this.outwait(call));
+        const away = this.fleet.away(call) && this.engineFor(call) === undefined ? attached : [];
+        for (const attempt of away) add(this.answerBy(attempt), () => this.endHopeless(attempt));
+      }
       if (attached.length > 0) continue;
       if (call.state === 'waiting')
         add(Math.min(call.graceEnd, longest), () => this.expire(call, call.cutOnLeave ? 'left' : 'expired'));
@@ -143,7 +155,8 @@ export class Reference extends ReferenceEngine {
       const [next, after] = this.dues().toSorted((a, b) => a.at - b.at);
       const nextAt = next?.at ?? FOR_EVER;
       const held = this.waiting().map((call) => call.entry?.heldUntil ?? 0);
-      const heldAt = Math.min(FOR_EVER, ...held.filter((at) => at > this.now));
+      const rests = this.fleet.machines.map((machine) => machine.restsUntil);
+      const heldAt = Math.min(FOR_EVER, ...[...held, ...rests].filter((at) => at > this.now));
       if (Math.min(nextAt, heldAt) > until) return;
       this.now = Math.max(this.now, Math.min(nextAt, heldAt));
       if (heldAt < nextAt) continue;
@@ -186,6 +199,8 @@ export class Reference extends ReferenceEngine {
     const { decision, call: found, evidence, candidates, proof, beside } = recognise(known, nobody);
     if (decision === 'take_over' || decision === 'new_call_beside_live')
       this.watchNames(nobody, decision === 'take_over');
+    if (found === undefined && this.fleet.serving(facts.model).length === 0)
+      return this.refuse(nobody, 'refused_model');
     if (found === undefined && !this.makeRoom()) return this.refuse(nobody, 'refused_calls');
     const claimed = found === undefined && facts.shareable && this.claimed(facts);
     const retry = (facts.retryCount ?? 0) >= 1 || decision === 'retry_not_attached';
@@ -247,6 +262,7 @@ export class Reference extends ReferenceEngine {
       ended: false,
       claimed: false,
       besideAt: undefined,
+      refusedBy: [],
     };
     this.calls.push(call);
     const equals = this.calls.filter(
@@ -297,6 +313,20 @@ export class Reference extends ReferenceEngine {
     );
     if (fits !== undefined) this.claims = this.claims.filter((claim) => claim !== fits);
     return fits !== undefined;
+  }
+
+  private answerBy({ at, facts }: Attempt): number {
+    return at + Math.max(0, deadlineOf(facts, this.options) - this.options.health.answerMarginMs);
+  }
+
+  /** No engine is there, and the client is about to leave. */
+  private endHopeless(attempt: Attempt): void {
+    const { call } = attempt;
+    this.end(attempt, 'upstream_unavailable');
+    if (listeners(call).length > 0) return;
+    this.drop(call, 'unavailable');
+    call.lastWord = 'failed';
+    this.toIdle(call);
   }
 
   private outwait(call: Call): void {

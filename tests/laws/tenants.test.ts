@@ -8,6 +8,7 @@ import type { ControlSettings } from '../../src/core/control/options.js';
 import type { Verdict } from '../../src/core/control/verdict.js';
 import { forEachSeed } from '../support/seeds.js';
 import { control, type Subject } from '../support/subject.js';
+import { REQUESTS_OWN } from './failures.js';
 import { KINDS, type Traffic, World } from './world.js';
 
 /** An engine that is never full: load is shared and shows in waits, and nothing else may. */
@@ -17,6 +18,8 @@ const TRAFFIC: Traffic = {
   stages: [{ seconds: 20, rate: 5 }],
   equals: 0.3,
   failing: 0.05,
+  // What is said against an engine is shared by all, as load is.
+  failures: REQUESTS_OWN.map(([failure]) => failure),
   slow: 0.05,
   large: 0.1,
   places: 1_000,

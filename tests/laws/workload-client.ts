@@ -107,9 +107,9 @@ export class Client {
     if (attempt === this.#attempt) this.#again(retryAfterMs, reason !== 'gave_up');
   }
 
-  ended({ attempt, ending }: Extract<Verdict, { kind: 'end' }>): void {
+  ended({ attempt, ending, retryAfterMs = 0 }: Extract<Verdict, { kind: 'end' }>): void {
     if (attempt === this.#attempt)
-      this.#again(0, ending !== 'upstream_status_4xx' && ending !== 'upstream_status_3xx');
+      this.#again(retryAfterMs, ending !== 'upstream_status_4xx' && ending !== 'upstream_status_3xx');
   }
 
   #facts(): AttemptFacts {

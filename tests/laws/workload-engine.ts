@@ -4,7 +4,7 @@ import { Random } from '../../src/core/chance/random.js';
 import type { ControlEvent } from '../../src/core/control/event.js';
 import type { Failure } from '../../src/core/control/words.js';
 import { type Cancel, type Clock, RANK } from '../../src/core/time/clock.js';
-import { FAILURES } from './failures.js';
+import { FAILURES, type Failed } from './failures.js';
 
 export interface EngineOptions {
   /** Executions served at once; may be infinite. */
@@ -14,10 +14,25 @@ export interface EngineOptions {
   readonly spread: number;
   /** Share of executions that fail. */
   readonly failures: number;
+  /** How they fail; in every way when absent. */
+  readonly failsAs?: readonly Failed[];
   /** Moments at which everything that runs is lost. */
   readonly crashes?: readonly number[];
   readonly answerBytes: number;
+  /** When it takes nothing, and what it says then. */
+  readonly outages?: readonly Outage[];
+  /** Beyond this many executions it says that it is unavailable. */
+  readonly cap?: number;
 }
+
+export interface Outage {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly says: 'refused' | 'unavailable';
+}
+
+/** A refusal is quick. */
+const REFUSAL_MS = 2;
 
 const CHUNKS = 4;
 
@@ -40,6 +55,8 @@ export class Engine {
   readonly #waiting: Run[] = [];
   readonly #served = new Set<Run>();
   executions = 0;
+  /** Of these, those that it did not take. */
+  refused = 0;
 
   constructor(options: EngineOptions, seed: number, clock: Clock, send: (event: ControlEvent) => void) {
     this.#options = options;
@@ -61,9 +78,27 @@ export class Engine {
       onFirstByte: [],
       onFinish: [],
     };
+    const refusal = this.#refusal();
+    if (refusal !== undefined) {
+      this.refused += 1;
+      const status = refusal === 'unavailable' ? 503 : undefined;
+      this.#clock.after(
+        REFUSAL_MS,
+        () => this.#send({ kind: 'fail', execution, failure: refusal, status }),
+        RANK.answer,
+      );
+      return;
+    }
     this.#runs.set(execution, run);
     this.#waiting.push(run);
     this.#serve();
+  }
+
+  #refusal(): Outage['says'] | undefined {
+    const now = this.#clock.now();
+    const { outages = [], cap = Number.POSITIVE_INFINITY } = this.#options;
+    const outage = outages.find(({ fromMs, untilMs }) => fromMs <= now && now < untilMs);
+    return outage?.says ?? (this.#waiting.length + this.#served.size >= cap ? 'unavailable' : undefined);
   }
 
   cancel(execution: string): void {
@@ -86,13 +121,11 @@ export class Engine {
       const run = this.#waiting.shift();
       if (run === undefined) return;
       this.#served.add(run);
-      const { serviceMs, spread, failures } = this.#options;
+      const { serviceMs, spread, failures, failsAs = FAILURES } = this.#options;
       const takesMs = serviceMs * (1 + spread * run.random.between(-1, 1));
       const fails = run.random.uniform() < failures;
       const at = run.random.between(0, takesMs);
-      const [failure, status] = FAILURES[
-        run.random.integer(0, FAILURES.length - 1)
-      ] as (typeof FAILURES)[number];
+      const [failure, status] = failsAs[run.random.integer(0, failsAs.length - 1)] as Failed;
       if (fails) this.#in(run, at, () => this.#fail(run, failure, status));
       else this.#in(run, takesMs / CHUNKS, () => this.#answer(run, takesMs, 1));
     }

@@ -22,6 +22,8 @@ export interface WorkloadOptions {
   readonly settings: ControlSettings;
   readonly phases: readonly Phase[];
   readonly engine: EngineOptions;
+  /** How engines of a name differ from that. */
+  readonly engines?: Readonly<Record<string, Partial<EngineOptions>>>;
   /** Share of calls whose body is one of few, and how many those are. */
   readonly sharedBodies?: { readonly share: number; readonly bodies: number };
   readonly kinds?: readonly Kind[];
@@ -39,6 +41,8 @@ export interface Ran {
   readonly calls: number;
   readonly attempts: number;
   readonly executions: number;
+  /** Of these, those that their engine did not take. */
+  readonly refused: number;
   readonly endedAt: number;
 }
 
@@ -49,7 +53,8 @@ export class Workload {
   readonly clock = new VirtualClock();
   readonly #options: WorkloadOptions;
   readonly #driver: Driver;
-  readonly #engine: Engine;
+  readonly #engines = new Map<string, Engine>();
+  readonly #ran = new Map<string, Engine>();
   readonly #clients = new Map<string, Client>();
   readonly #listening = new Map<string, string>();
   readonly #random: Random;
@@ -66,7 +71,10 @@ export class Workload {
     this.#random = new Random(options.seed, 'workload');
     const subject = wrap(make(options.settings));
     this.#driver = new Driver(subject, this.clock, (verdict) => this.#carry(verdict));
-    this.#engine = new Engine(options.engine, options.seed, this.clock, (event) => this.#send(event));
+    for (const { name } of controlOptions(options.settings).engines) {
+      const own = { ...options.engine, ...options.engines?.[name] };
+      this.#engines.set(name, new Engine(own, options.seed, this.clock, (event) => this.#send(event)));
+    }
   }
 
   /** Plays every phase, lets every client settle, stops the control, and lets it forget. */
@@ -84,7 +92,15 @@ export class Workload {
     const endedAt = this.clock.now();
     this.clock.runUntil(endedAt + 2 * 3_600_000);
     this.#send({ kind: 'time' });
-    return { calls: this.#calls, attempts: this.#attempts, executions: this.#engine.executions, endedAt };
+    const sum = (of: (engine: Engine) => number): number =>
+      [...this.#engines.values()].reduce((all, engine) => all + of(engine), 0);
+    return {
+      calls: this.#calls,
+      attempts: this.#attempts,
+      executions: sum(({ executions }) => executions),
+      refused: sum(({ refused }) => refused),
+      endedAt,
+    };
   }
 
   #plan(from: number, { forMs, rate }: Phase): void {
@@ -135,19 +151,26 @@ export class Workload {
 
   #carry(verdict: Verdict): void {
     if (verdict.kind === 'start') return this.#start(verdict);
-    if (verdict.kind === 'cancel') return this.#engine.cancel(verdict.execution);
+    if (verdict.kind === 'cancel') return this.#ran.get(verdict.execution)?.cancel(verdict.execution);
     if (verdict.kind === 'attach') {
       this.#listening.set(verdict.attempt, verdict.call);
-      this.#client(verdict.attempt)?.listen(verdict.attempt, verdict.execution, this.#engine);
+      const engine = this.#ran.get(verdict.execution ?? '') ?? this.#anyEngine();
+      this.#client(verdict.attempt)?.listen(verdict.attempt, verdict.execution, engine);
     } else if (verdict.kind === 'attempt-ended') this.#listening.delete(verdict.attempt);
     else if (verdict.kind === 'refuse') this.#client(verdict.attempt)?.refused(verdict);
     else if (verdict.kind === 'end') this.#client(verdict.attempt)?.ended(verdict);
   }
 
-  #start({ call, execution, attempt, earlier }: Extract<Verdict, { kind: 'start' }>): void {
-    this.#engine.start(execution, `${attempt} ${earlier}`);
+  #anyEngine(): Engine {
+    return [...this.#engines.values()][0] as Engine;
+  }
+
+  #start({ call, execution, engine: name, attempt, earlier }: Extract<Verdict, { kind: 'start' }>): void {
+    const engine = this.#engines.get(name) as Engine;
+    this.#ran.set(execution, engine);
+    engine.start(execution, `${attempt} ${earlier}`);
     for (const [listener, listened] of this.#listening) {
-      if (listened === call) this.#client(listener)?.listen(listener, execution, this.#engine);
+      if (listened === call) this.#client(listener)?.listen(listener, execution, engine);
     }
   }
 

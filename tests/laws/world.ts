@@ -7,6 +7,7 @@ import { exponential } from '../../src/core/chance/distributions.js';
 import type { Random } from '../../src/core/chance/random.js';
 import { Driver } from '../../src/core/control/driver.js';
 import type { AttemptFacts } from '../../src/core/control/event.js';
+import { mannersOf } from '../../src/core/control/family.js';
 import type { Verdict } from '../../src/core/control/verdict.js';
 import type { Failure } from '../../src/core/control/words.js';
 import { RANK } from '../../src/core/time/clock.js';
@@ -48,6 +49,8 @@ export interface Traffic {
   readonly equals: number;
   /** Share of executions that fail, of readers that are too slow, of answers larger than the replay bound. */
   readonly failing: number;
+  /** How they fail; in every way when absent. */
+  readonly failures?: readonly Failure[];
   readonly slow: number;
   readonly large: number;
   /** The engine: executions at once, and milliseconds each. */
@@ -78,7 +81,14 @@ interface Work {
   begun: boolean;
 }
 
-const FAILURES: readonly Failure[] = ['refused', 'reset', 'truncated', 'status_5xx', 'error_event'];
+const FAILURES: readonly Failure[] = [
+  'refused',
+  'unavailable',
+  'reset',
+  'truncated',
+  'status_5xx',
+  'error_event',
+];
 const CHUNK_BYTES = 40;
 const LARGE_CHUNK_BYTES = 400;
 const READ_MS = 20;
@@ -192,7 +202,13 @@ export class World {
   #again(caller: Caller): void {
     const { kind } = caller;
     if (kind.leavesForGood === true || caller.attempts > kind.retries) return;
-    this.clock.after(Math.round(this.#random.between(...GAP_MS)), () => this.#ask(caller), RANK.retry);
+    // Whoever is back sooner than its family ever is, is another client.
+    const leastMs = Math.max(GAP_MS[0], mannersOf(kind.userAgent).shortestGapMs);
+    this.clock.after(
+      Math.round(this.#random.between(leastMs, GAP_MS[1])),
+      () => this.#ask(caller),
+      RANK.retry,
+    );
   }
 
   #carry(verdict: Verdict): void {
@@ -256,7 +272,8 @@ export class World {
     const { serviceMs, failing, large } = this.#traffic;
     const fails = this.#random.uniform() < failing;
     const bytes = this.#random.uniform() < large ? LARGE_CHUNK_BYTES : CHUNK_BYTES;
-    const failure = FAILURES[this.#random.integer(0, FAILURES.length - 1)] as Failure;
+    const { failures = FAILURES } = this.#traffic;
+    const failure = failures[this.#random.integer(0, failures.length - 1)] as Failure;
     const begins = !fails || failure === 'truncated' || failure === 'error_event';
     this.clock.after(serviceMs / 2, () => {
       if (work.cancelled || !begins) return;

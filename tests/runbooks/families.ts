@@ -35,6 +35,30 @@ export const FAMILIES: Readonly<Record<string, Watched>> = {
   holdfast_line_entries: {
     make: 'the backlog; not falling while calls are fewer than capacity is an incident',
   },
+  holdfast_engine_running_executions: {
+    labels: ['engine'],
+    make: 'how the work is shared; far apart by their rooms: affinity, or an engine that is slowly taken back',
+  },
+  holdfast_engine_room: {
+    labels: ['engine'],
+    make: 'the limit that the gateway keeps to; absent where there is none',
+  },
+  holdfast_engine_away: {
+    labels: ['engine'],
+    make: '1 for longer than a restart takes: look at that engine',
+  },
+  holdfast_engine_probes_total: {
+    labels: ['engine'],
+    make: 'what it costs to find out; a few a minute at most',
+  },
+  holdfast_engine_rests_total: {
+    labels: ['engine', 'failure'],
+    make: 'how often each engine was let be, and why; rising by day is an engine that restarts',
+  },
+  holdfast_requests_kept_bytes: { make: 'memory, bounded by `repeat_bytes`' },
+  holdfast_requests_not_kept_total: {
+    make: 'should stay at 0: these calls could not have been sent again; a larger `repeat_bytes`',
+  },
   holdfast_line_bytes: { make: 'memory of the line, bounded by `control.bounds.line_bytes`' },
   holdfast_decisions_total: { labels: ['decision'], make: '[what each means](#decisions)' },
   holdfast_refusals_total: {

@@ -55,6 +55,16 @@ export const ATTEMPTS: Readonly<Record<AttemptEnding, Meaning>> = {
     whose: 'load',
     todo: 'as above; with long prompts and memory to spare, raise the bound: docs/sizing.md',
   },
+  refused_model: {
+    happened: 'every engine declares its models, and none declares the one that was asked for',
+    whose: 'client',
+    todo: 'the name in the request, or `upstreams[].models`; `/v1/models` lists what there is',
+  },
+  upstream_unavailable: {
+    happened: 'the engine said 503, and no engine was there again before the client’s deadline',
+    whose: 'engine',
+    todo: 'engines that load, are at their own cap, or are missing behind a router; `holdfast_engine_away` says which',
+  },
   refused_listeners: {
     happened: 'as many attempts as `control.bounds.listeners` allows already waited for this answer',
     whose: 'client',
@@ -199,6 +209,11 @@ export const EXECUTIONS: Readonly<Record<ExecutionEnding, Meaning>> = {
     whose: 'engine',
     todo: 'as `upstream_refused`',
   },
+  failed_unavailable: {
+    happened: 'the engine said 503, and did nothing; its call waits for an engine',
+    whose: 'engine',
+    todo: 'a few while an engine starts are probes; a steady rate is an engine at its own cap: set its `room`',
+  },
   failed_reset: {
     happened: 'closed before the first body byte',
     whose: 'engine',
@@ -251,6 +266,11 @@ export const ENTRIES: Readonly<Record<EntryEnding, Meaning>> = {
     happened: 'its client left for good, and cost the engine nothing',
     whose: 'nobody',
     todo: NOTHING,
+  },
+  unavailable: {
+    happened: 'no engine was there before its clients’ deadlines, and they were told so',
+    whose: 'engine',
+    todo: 'as the attempt’s `upstream_unavailable`',
   },
   drained: { happened: 'the gateway stopped', whose: 'operator', todo: 'docs/restart.md' },
 };

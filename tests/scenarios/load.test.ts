@@ -150,6 +150,8 @@ scene('an engine crash refuses nobody: the failed work is owed', (start) => {
   for (const at of all) equal(s.ending(`try-${at}`), 'upstream_reset');
   s.pass(500);
   for (const at of all) s.arrive(`again-${at}`, { fingerprint: `body-${at}` });
+  equal(s.executions(), 21, 'one tries the engine');
+  s.pass(5_000);
   equal(s.all('refuse').length, 0);
   equal(s.executions(), 40);
 });
@@ -274,7 +276,7 @@ scene('equal calls that a broken engine fails at once are owed an execution each
   const s = start({ room: 1, budget: { ratio: 0, floor: 0 } });
   for (const at of eight) {
     s.arrive(`try-${at}`, { userAgent: AGENTS.python, retryCount: 0 });
-    s.fail(`try-${at}`, 'refused');
+    s.fail(`try-${at}`, 'status_5xx');
   }
   busy(s);
   s.pass(400);

@@ -2,9 +2,10 @@
 
 import { type Attempt, type Call, reach } from './call.js';
 import type { ControlEvent } from './event.js';
+import { judge, mayGoAgain, prove } from './outage.js';
 import { orphan, retain, retire, sealAll, vacateDelivered } from './releasing.js';
 import { endAttempt, endCall, endListeners, forgetCall, sayWasted, setIdle } from './settle.js';
-import { fillRoom } from './starting.js';
+import { engineLeft, fillRoom, returnToLine } from './starting.js';
 import type { State } from './state.js';
 
 /** Client errors that a client may well try again. */
@@ -72,6 +73,7 @@ export function firstByte(state: State, id: string, stream = false): void {
   execution.stream = stream;
   state.verified.set(call.tenant, true);
   for (const listener of call.listeners) reach(listener);
+  prove(state, execution);
 }
 
 export function chunk(state: State, id: string, bytes: number): void {
@@ -90,6 +92,7 @@ export function finish(
   execution.usage = usage;
   call.state = 'answered';
   state.retryAfter.finished(state.now);
+  execution.engine.health.finished();
   retire(state, execution, 'finished');
   if (call.listeners.size === 0) retain(state, call);
   else state.plan(call);
@@ -102,16 +105,29 @@ export function fail(state: State, event: Extract<ControlEvent, { kind: 'fail' }
   if (execution === undefined) return;
   const { call } = execution;
   execution.usage = event.usage;
+  const again = mayGoAgain(state, execution, event);
   retire(state, execution, `failed_${failure}`, status);
-  endListeners(state, call, `upstream_${failure}`);
+  judge(state, execution, event);
+  const group = again ? engineLeft(state, execution) : undefined;
+  if (group === undefined) endListeners(state, call, `upstream_${failure}`);
   sayWasted(state, call);
   state.memory.release(execution);
   call.execution = undefined;
   call.entitlement += 1;
+  if (group === undefined) loseWork(state, call, event);
+  else returnToLine(state, execution, group);
+  fillRoom(state);
+}
+
+/** The call has no work any more, because the engine failed it. */
+function loseWork(
+  state: State,
+  call: Call,
+  { failure, status }: Extract<ControlEvent, { kind: 'fail' }>,
+): void {
   // Asked again, it would say the same.
   const lasting = failure === 'status_4xx' && !TRANSIENT_4XX.has(status ?? 400);
   const final = failure === 'status_3xx' || lasting;
   if (final) forgetCall(state, call, 'failed');
   else setIdle(state, call, 'failed');
-  fillRoom(state);
 }

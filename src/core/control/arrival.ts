@@ -63,7 +63,7 @@ function turnAway(state: State, id: string, tenant: string, reason: RefusalReaso
     reason,
     ordinal: 0,
     retryAfterMs: drawRetryAfter(state, tenant),
-    mayRetry: true,
+    mayRetry: reason !== 'refused_model',
   });
   state.ledger.attempts.end(reason);
   state.say({ kind: 'attempt-ended', attempt: id, ordinal: 0, ending: reason, ageMs: 0, tenant });
@@ -71,6 +71,8 @@ function turnAway(state: State, id: string, tenant: string, reason: RefusalReaso
 
 /** A new call, entitled to one execution unless it says itself that it is not the first attempt. */
 function openCall(state: State, id: string, facts: AttemptFacts, recognition: Recognition): void {
+  if (state.fleet.serving(facts.model) === undefined)
+    return turnAway(state, id, facts.tenant, 'refused_model');
   if (!placeForCall(state)) return turnAway(state, id, facts.tenant, 'refused_calls');
   const { decision } = recognition;
   const claimed = facts.shareable && state.claims.take(facts, state.now);
@@ -194,6 +196,7 @@ function newCall(state: State, facts: AttemptFacts, entitlement: number): Call {
     entry: undefined,
     execution: undefined,
     beside: false,
+    refusedBy: new Set(),
     vacatedAt: state.now,
     mayReturnAt: state.now,
     graceUntil: Number.POSITIVE_INFINITY,

@@ -1,6 +1,7 @@
 /** The records of the control: calls, their attempts, their place in line, their execution. */
 
 import type { AttemptFacts, Usage } from './event.js';
+import type { Group, Member } from './fleet.js';
 import type { CallEnding, CancelEnding, Outcome } from './words.js';
 
 /** One HTTP request of a call, from arrival to its ending. */
@@ -23,6 +24,8 @@ export interface Attempt {
 /** A call's place in the line. */
 export interface Entry {
   readonly call: Call;
+  /** The engines that it may go to. */
+  readonly group: Group;
   /** The attempt whose request will be sent. */
   readonly attempt: string;
   readonly queuedAt: number;
@@ -35,6 +38,10 @@ export interface Entry {
 export interface Execution {
   readonly id: string;
   readonly call: Call;
+  readonly engine: Member;
+  /** The attempt whose request was sent, and its body's bytes. */
+  readonly attempt: string;
+  readonly bodyBytes: number;
   readonly startedAt: number;
   /** Order of starting, over all executions. */
   readonly number: number;
@@ -78,6 +85,8 @@ export interface Call {
   execution: Execution | undefined;
   /** It arrived beside an equal live one at `createdAt` and may be that one's retry. */
   beside: boolean;
+  /** Engines that could not be reached for it, since it last came to the line. */
+  readonly refusedBy: Set<Member>;
   /** When its last listener left, or it lost its work: since then a return is a gap. */
   vacatedAt: number;
   /** Before this its client cannot be back, going by how the latest of its attempts ended. */

@@ -5,6 +5,7 @@ import { chunk, fail, finish, firstByte, handed, lag, leave } from './answering.
 import { arrive, reject } from './arrival.js';
 import type { BudgetState } from './budget.js';
 import type { ControlEvent } from './event.js';
+import type { EngineGauges } from './fleet.js';
 import type { Ledger } from './ledger.js';
 import { passTime, stop } from './passing.js';
 import { reconfigure } from './reconfigure.js';
@@ -26,6 +27,8 @@ export interface ControlGauges {
   readonly liveReplayBytes: number;
   readonly calls: number;
   readonly budget: BudgetState;
+  /** In the order of the options. */
+  readonly engines: readonly EngineGauges[];
 }
 
 export class Control {
@@ -40,18 +43,20 @@ export class Control {
     return this.#state.ledger;
   }
 
-  /** Applies `event` at `now` (milliseconds, never backwards), after everything that time alone brings. */
+  /** Applies `event` at `now` (milliseconds, never backwards), after everything that time alone has brought. */
   step(now: number, event: ControlEvent): readonly Verdict[] {
     const state = this.#state;
     assert(now >= state.now, `time went backwards: ${state.now} to ${now} ms`);
     passTime(state, now);
     apply(state, event);
+    passTime(state, now);
     return state.takeVerdicts();
   }
 
   /** When time alone will bring the next verdict; Infinity when never. */
   wakeAt(): number {
-    return this.#state.agenda.nextAt();
+    const { agenda, fleet, now } = this.#state;
+    return Math.min(agenda.nextAt(), fleet.nextAt(now));
   }
 
   /** Entries in line. */
@@ -60,11 +65,11 @@ export class Control {
   }
 
   gauges(): ControlGauges {
-    const { line, room, attempts, orphans, memory, register, budget, now } = this.#state;
+    const { line, fleet, attempts, executions, orphans, memory, register, budget, now } = this.#state;
     return {
       lineEntries: line.size,
       lineBytes: line.bytes,
-      runningExecutions: room.used,
+      runningExecutions: executions.size,
       listeners: attempts.size,
       orphans: orphans.size,
       retainedAnswers: memory.retainedAnswers,
@@ -72,6 +77,7 @@ export class Control {
       liveReplayBytes: memory.liveBytes,
       calls: register.size,
       budget: budget.state(now),
+      engines: fleet.gauges(),
     };
   }
 

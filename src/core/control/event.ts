@@ -22,6 +22,8 @@ export interface AttemptFacts {
   /** `x-stainless-retry-count`; 0 and absence prove nothing. */
   readonly retryCount?: number | undefined;
   readonly session?: string | undefined;
+  /** What stands for the long beginning of its prompt, where affinity goes by that. */
+  readonly prefix?: string | undefined;
   readonly userAgent: string;
   readonly address: string;
   /** False: nothing may be attached to it, and it attaches to nothing. */
@@ -73,6 +75,10 @@ export type ControlEvent =
       readonly execution: string;
       readonly failure: Failure;
       readonly status?: number | undefined;
+      /** When the engine said that it will be back, milliseconds from now. */
+      readonly retryAfterMs?: number | undefined;
+      /** False: the request is not there any more and cannot be sent to another engine, or again. */
+      readonly repeatable?: boolean | undefined;
       readonly usage?: Usage | undefined;
     }
   /** Other settings from now on, checked; those that are read once stay as they are. */

@@ -2,16 +2,25 @@
 
 import { Agenda } from '../time/agenda.js';
 import type { Entry } from './call.js';
+import type { Group } from './fleet.js';
 import type { ControlBounds, ControlOptions } from './options.js';
 import { type Order, orderOf } from './order.js';
+
+/** Entries for the same engines that may start. */
+interface Queue {
+  readonly group: Group;
+  /** By the order's rank. */
+  readonly entries: Agenda<Entry>;
+}
 
 export class Line {
   readonly #order: Order;
   readonly #bounds: ControlBounds;
   readonly #displaces: boolean;
-  /** Entries that may start, by the order's rank. */
-  readonly #ready = new Agenda<Entry>();
-  /** Entries held back for a moment. */
+  /** Entries that may start, by the engines that they may go to, so that those of others do not hold them up. */
+  readonly #ready = new Map<string, Queue>();
+  /** All of them, and among them those that are held back for a moment. */
+  readonly #entries = new Set<Entry>();
   readonly #held = new Set<Entry>();
   /** Entries that nobody listens to, oldest first. */
   readonly #unheard = new Agenda<Entry>();
@@ -25,16 +34,15 @@ export class Line {
   }
 
   get size(): number {
-    return this.#ready.size + this.#held.size;
+    return this.#entries.size;
+  }
+
+  [Symbol.iterator](): Iterator<Entry> {
+    return this.#entries[Symbol.iterator]();
   }
 
   get bytes(): number {
     return this.#bytes;
-  }
-
-  /** Whether some entry could start now. */
-  get hasReady(): boolean {
-    return this.#ready.size > 0;
   }
 
   /** What stands in the way of one more entry with a body of `bytes`, if anything. */
@@ -53,14 +61,15 @@ export class Line {
   }
 
   add(entry: Entry, now: number): void {
+    this.#entries.add(entry);
     this.#bytes += entry.bytes;
     if (entry.notBefore > now) this.#held.add(entry);
-    else this.#ready.set(entry, this.#order(entry));
+    else this.#makeReady(entry);
   }
 
   /** Lets a held entry start from now on. */
   release(entry: Entry): void {
-    if (this.#held.delete(entry)) this.#ready.set(entry, this.#order(entry));
+    if (this.#held.delete(entry)) this.#makeReady(entry);
   }
 
   /** Whether anybody listens to the entry. */
@@ -73,9 +82,10 @@ export class Line {
   }
 
   remove(entry: Entry): void {
+    this.#entries.delete(entry);
     this.#bytes -= entry.bytes;
     this.#held.delete(entry);
-    this.#ready.delete(entry);
+    this.#dropReady(entry);
     this.#forgetUnheard(entry);
   }
 
@@ -85,8 +95,28 @@ export class Line {
     this.#unheardBytes -= entry.bytes;
   }
 
-  /** The entry that starts next; it stays in line until removed. */
-  next(): Entry | undefined {
-    return this.#ready.peek();
+  /** The entry that starts next, of those whose engines are `open`; it stays in line until removed. */
+  next(open: (group: Group) => boolean): Entry | undefined {
+    let first: Entry | undefined;
+    let rank = Number.POSITIVE_INFINITY;
+    for (const { group, entries } of this.#ready.values()) {
+      if (entries.nextAt() >= rank || !open(group)) continue;
+      rank = entries.nextAt();
+      first = entries.peek();
+    }
+    return first;
+  }
+
+  #makeReady(entry: Entry): void {
+    const { group } = entry;
+    const queue = this.#ready.get(group.key) ?? { group, entries: new Agenda<Entry>() };
+    this.#ready.set(group.key, queue);
+    queue.entries.set(entry, this.#order(entry));
+  }
+
+  #dropReady(entry: Entry): void {
+    const queue = this.#ready.get(entry.group.key);
+    queue?.entries.delete(entry);
+    if (queue?.entries.size === 0) this.#ready.delete(entry.group.key);
   }
 }

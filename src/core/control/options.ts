@@ -4,8 +4,15 @@ export interface ControlOptions {
   /** `off`: every attempt makes its own execution; `adopt`: one to one; `identical`: concurrent equals share. */
   readonly coalesce: 'off' | 'adopt' | 'identical';
   readonly order: 'oldest-first' | 'newest-first';
-  /** How many executions the engine may hold at once; `off`: no limit. */
+  /** How many executions an engine that says nothing else may hold at once; `off`: no limit. */
   readonly room: 'off' | number;
+  /** The engines, at least one. Names, models and their order are read once; `room` may change. */
+  readonly engines: readonly EngineOptions[];
+  /** Whether calls of one session, or with one long prefix, go to one engine while it has room. */
+  readonly affinity: 'off' | 'session' | 'prefix';
+  /** What becomes of a call to which its engine says 503: it waits for the engine, or hears of it at once. */
+  readonly unavailable: 'wait' | 'pass';
+  readonly health: HealthOptions;
   readonly budget: BudgetOptions;
   /** Measured capacity Ĉ in calls per second; absent when unknown. */
   readonly capacity?: number | undefined;
@@ -30,6 +37,27 @@ export interface ControlOptions {
   readonly defaultDeadlineMs: number;
   readonly leastDeadlineMs: number;
   readonly bounds: ControlBounds;
+}
+
+/** One engine. */
+export interface EngineOptions {
+  /** What verdicts and metrics call it. */
+  readonly name: string;
+  /** What it serves; absent: any model. */
+  readonly models?: readonly string[] | undefined;
+  /** How many executions it may hold at once; absent: as `room` says. */
+  readonly room?: 'off' | number | undefined;
+}
+
+/** How engines that fail are let be, and taken back; milliseconds. */
+export interface HealthOptions {
+  /** The first rest, which doubles with each further one in a row, and the longest. */
+  readonly restMs: number;
+  readonly longestRestMs: number;
+  /** How long the share of an engine that is back grows. */
+  readonly slowStartMs: number;
+  /** So long before its client's deadline an attempt hears that no engine came back. */
+  readonly answerMarginMs: number;
 }
 
 export interface BudgetOptions {
@@ -67,6 +95,10 @@ export const CONTROL_DEFAULTS: ControlOptions = {
   coalesce: 'adopt',
   order: 'oldest-first',
   room: 'off',
+  engines: [{ name: 'engine' }],
+  affinity: 'off',
+  unavailable: 'wait',
+  health: { restMs: 500, longestRestMs: 10_000, slowStartMs: 30_000, answerMarginMs: 1_000 },
   budget: { mode: 'entitlement', ratio: 0.1, windowMs: 60_000, floor: 1 },
   grace: 60_000,
   graceAfterFirstByteMs: 1_000,
@@ -94,8 +126,9 @@ export const CONTROL_DEFAULTS: ControlOptions = {
   },
 };
 
-/** What may be left out, at both levels. */
-export type ControlSettings = Partial<Omit<ControlOptions, 'budget' | 'bounds'>> & {
+/** What may be left out, at both levels. Engines are given whole. */
+export type ControlSettings = Partial<Omit<ControlOptions, 'health' | 'budget' | 'bounds'>> & {
+  readonly health?: Partial<HealthOptions>;
   readonly budget?: Partial<BudgetOptions>;
   readonly bounds?: Partial<ControlBounds>;
 };
@@ -113,15 +146,28 @@ export const FIXED_SETTINGS = {
 
 /** A copy that nobody else changes. */
 export function ownOptions(options: ControlOptions): ControlOptions {
-  return { ...options, budget: { ...options.budget }, bounds: { ...options.bounds } };
+  return {
+    ...options,
+    engines: options.engines.map((engine) => withRoom(engine, options.engines)),
+    health: { ...options.health },
+    budget: { ...options.budget },
+    bounds: { ...options.bounds },
+  };
 }
 
 /** Takes over from `next` whatever may change while running: `own` is changed in place, its parts as well. */
 export function takeOver(own: ControlOptions, next: ControlOptions): void {
-  const { budget, bounds, ...rest } = next;
-  assign(own, { capacity: undefined, ...rest }, FIXED_SETTINGS.control);
+  const { engines, health, budget, bounds, ...rest } = next;
+  const resized = own.engines.map((engine) => withRoom(engine, engines));
+  assign(own, { capacity: undefined, ...rest, engines: resized }, FIXED_SETTINGS.control);
+  assign(own.health, health, []);
   assign(own.budget, budget, FIXED_SETTINGS.budget);
   assign(own.bounds, bounds, FIXED_SETTINGS.bounds);
+}
+
+function withRoom({ name, models }: EngineOptions, next: readonly EngineOptions[]): EngineOptions {
+  const room = next.find((engine) => engine.name === name)?.room;
+  return { name, ...(models === undefined ? {} : { models }), ...(room === undefined ? {} : { room }) };
 }
 
 function assign<T extends object>(own: T, next: Partial<T>, fixed: readonly (keyof T)[]): void {
@@ -162,6 +208,18 @@ export const CONTROL_RANGES: Ranges<ControlOptions> = {
   leastDeadlineMs: { least: 1, most: HOUR },
 };
 
+export const HEALTH_RANGES: Ranges<HealthOptions> = {
+  restMs: { least: 1, most: 60_000 },
+  longestRestMs: { least: 1, most: HOUR },
+  slowStartMs: upTo(HOUR),
+  answerMarginMs: upTo(60_000),
+};
+
+/** Engines of one gateway, models that one engine names, and characters of a name of either. */
+export const ENGINES_RANGE: Range = count(1, 64);
+export const MODELS_RANGE: Range = count(1, 1_024);
+export const NAME_RANGE: Range = count(1, 256);
+
 export const BUDGET_RANGES: Ranges<BudgetOptions> = {
   ratio: upTo(10),
   windowMs: { least: 60, most: HOUR },
@@ -187,22 +245,43 @@ export function controlOptions(settings: ControlSettings = {}): ControlOptions {
   const options: ControlOptions = {
     ...CONTROL_DEFAULTS,
     ...settings,
+    health: { ...CONTROL_DEFAULTS.health, ...settings.health },
     budget: { ...CONTROL_DEFAULTS.budget, ...settings.budget },
     bounds: { ...CONTROL_DEFAULTS.bounds, ...settings.bounds },
   };
   check(options, CONTROL_RANGES);
+  check(options.health, HEALTH_RANGES, 'health.');
   check(options.budget, BUDGET_RANGES, 'budget.');
   check(options.bounds, BOUNDS_RANGES, 'bounds.');
+  checkEngines(options.engines);
   return options;
+}
+
+function checkEngines(engines: readonly EngineOptions[]): void {
+  inRange(ENGINES_RANGE, engines.length, 'the number of engines');
+  const names = new Set<string>();
+  engines.forEach(({ name, models, room }, index) => {
+    const at = `engines[${index}]`;
+    inRange(NAME_RANGE, name.length, `the length of ${at}.name`);
+    if (names.has(name)) throw new RangeError(`${at}.name must differ from the others, not ${name} again`);
+    names.add(name);
+    if (typeof room === 'number') inRange(CONTROL_RANGES.room, room, `${at}.room`);
+    if (models === undefined) return;
+    inRange(MODELS_RANGE, models.length, `the number of ${at}.models`);
+    for (const model of models) inRange(NAME_RANGE, model.length, `the length of a model of ${at}`);
+  });
 }
 
 /** Checks every number of `options`; a `RangeError` names the option, its bounds and the value. */
 function check<T>(options: T, ranges: Ranges<T>, prefix = ''): void {
-  for (const [name, { least, most, whole = false }] of Object.entries<Range>(ranges)) {
+  for (const [name, range] of Object.entries<Range>(ranges)) {
     const value: unknown = options[name as keyof T];
-    if (typeof value !== 'number') continue;
-    if (value >= least && value <= most && (!whole || Number.isInteger(value))) continue;
-    const kind = whole ? 'a whole number' : 'a number';
-    throw new RangeError(`${prefix}${name} must be ${kind} from ${least} to ${most}, not ${value}`);
+    if (typeof value === 'number') inRange(range, value, prefix + name);
   }
+}
+
+function inRange({ least, most, whole = false }: Range, value: number, what: string): void {
+  if (value >= least && value <= most && (!whole || Number.isInteger(value))) return;
+  const kind = whole ? 'a whole number' : 'a number';
+  throw new RangeError(`${what} must be ${kind} from ${least} to ${most}, not ${value}`);
 }

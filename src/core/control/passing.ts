@@ -3,6 +3,7 @@
 import { assert } from '../assert.js';
 import { confirm } from './answering.js';
 import type { Call } from './call.js';
+import { endHopeless, proveBySilence } from './outage.js';
 import { cancel } from './releasing.js';
 import { dropAnswer, endListeners, forgetCall, refuse, setIdle } from './settle.js';
 import { fillRoom, leaveLine } from './starting.js';
@@ -10,7 +11,15 @@ import type { State } from './state.js';
 
 /** Does everything that time alone brings up to `now`. */
 export function passTime(state: State, now: number): void {
-  for (let due = state.agenda.takeDue(now); due !== undefined; due = state.agenda.takeDue(now)) {
+  for (;;) {
+    const engineAt = state.fleet.nextAt(state.now);
+    if (engineAt <= now && engineAt <= state.agenda.nextAt()) {
+      state.now = Math.max(state.now, engineAt);
+      proveBySilence(state);
+      continue;
+    }
+    const due = state.agenda.takeDue(now);
+    if (due === undefined) break;
     state.now = Math.max(state.now, due.at);
     review(state, due.item);
   }
@@ -41,7 +50,9 @@ function reviewEntry(state: State, call: Call, heard: boolean): void {
   } else if (!heard && (waitedOut || call.graceUntil <= state.now)) {
     leaveLine(state, entry, 'expired');
     setIdle(state, call, 'abandoned');
-  } else if (entry.notBefore <= state.now) {
+  } else {
+    endHopeless(state, call);
+    if (call.entry !== entry || entry.notBefore > state.now) return;
     state.line.release(entry);
     fillRoom(state);
   }

@@ -14,7 +14,7 @@ import type { State } from './state.js';
  */
 export function reconfigure(state: State, options: ControlOptions): void {
   takeOver(state.options, options);
-  state.room.resize(options.room);
+  state.fleet.resize(state.options);
   const { sealed, dropped } = state.memory.fit();
   sealAll(state, sealed);
   for (const { call } of dropped) dropAnswer(state, call, 'abandoned');

@@ -142,10 +142,11 @@ export function cancel(state: State, call: Call, ending: CancelEnding): void {
 
 /** The execution has left the engine. */
 export function retire(state: State, execution: Execution, ending: ExecutionEnding, status?: number): void {
-  const { id, call, bytes, usage, startedAt } = execution;
+  const { id, call, engine, bytes, usage, startedAt } = execution;
   execution.live = false;
   state.executions.delete(id);
-  state.room.release();
+  engine.room.release();
+  if (!ending.startsWith('failed_')) engine.health.ended(execution);
   state.ledger.executions.end(ending);
   const ageMs = state.now - startedAt;
   state.say({

@@ -1,4 +1,4 @@
-/** How many executions the engine may hold at once. */
+/** How many executions an engine may hold at once. */
 
 import { assert } from '../assert.js';
 
@@ -14,6 +14,11 @@ export class Room {
   /** From now on; what runs above it runs to its end. */
   resize(room: 'off' | number): void {
     this.#most = room === 'off' ? Number.POSITIVE_INFINITY : room;
+  }
+
+  /** Infinity: no limit. */
+  get most(): number {
+    return this.#most;
   }
 
   get used(): number {

@@ -30,11 +30,20 @@ export function endAttempt(state: State, attempt: Attempt, ending: AttemptEnding
 
 /** Ends every listener by the gateway's word, not the client's. */
 export function endListeners(state: State, call: Call, ending: AttemptEnding): void {
-  for (const listener of call.listeners) {
-    state.say({ kind: 'end', attempt: listener.id, ending });
-    endAttempt(state, listener, ending);
-    call.mayReturnAt = state.now + shortestGapMs(listener.facts);
-  }
+  for (const listener of call.listeners) endListener(state, listener, ending);
+}
+
+/** The same for one of them, which may be told when to come back. */
+export function endListener(
+  state: State,
+  listener: Attempt,
+  ending: AttemptEnding,
+  retryAfterMs?: number,
+): void {
+  const { call, facts, id } = listener;
+  state.say({ kind: 'end', attempt: id, ending, retryAfterMs });
+  endAttempt(state, listener, ending);
+  call.mayReturnAt = state.now + shortestGapMs(facts, retryAfterMs);
 }
 
 /** Sheds an attempt of a known call. */

@@ -2,6 +2,7 @@
 
 import { assert } from '../assert.js';
 import type { Attempt, Call, Entry, Execution } from './call.js';
+import type { Group } from './fleet.js';
 import { refuse, setIdle } from './settle.js';
 import type { State } from './state.js';
 import type { EntryEnding, RefusalReason } from './words.js';
@@ -16,17 +17,35 @@ export interface Admission {
 /** Starts the call's work, or puts it in line; or refuses the attempt and says why by returning the reason. */
 export function admit(state: State, attempt: Attempt, admission: Admission): RefusalReason | undefined {
   const { call } = attempt;
-  const now = admission.notBefore <= state.now && state.room.free && !state.line.hasReady;
-  const reason = charge(state, call, admission.retry, now) ?? (now ? undefined : makePlace(state, attempt));
+  call.refusedBy.clear();
+  const group = state.fleet.groupOf(call);
+  assert(group !== undefined, 'a call was admitted that no engine serves');
+  const now = admission.notBefore <= state.now && isOpen(state, group);
+  const reason =
+    charge(state, call, admission.retry, now) ??
+    (now ? undefined : makePlace(state, attempt.facts.bodyBytes));
   if (reason !== undefined) {
     refuse(state, attempt, reason);
     setIdle(state, call, 'refused');
     return reason;
   }
   state.register.setIdle(call, false);
-  if (now) start(state, call, attempt.id, 0);
-  else enqueue(state, attempt, admission.notBefore);
+  const { id, facts } = attempt;
+  const sent = { call, group, attempt: id, bytes: facts.bodyBytes };
+  if (now) start(state, sent, 0);
+  else {
+    enqueue(state, { ...sent, queuedAt: state.now, notBefore: admission.notBefore });
+    state.say({ kind: 'queue', call: call.id, attempt: id, facts });
+  }
   return undefined;
+}
+
+/** Room at an engine of the group that nobody in line could have. */
+function isOpen(state: State, group: Group): boolean {
+  return (
+    state.fleet.opensTo(group, state.now) &&
+    state.line.next((other) => state.fleet.opensTo(other, state.now)) === undefined
+  );
 }
 
 /** Coalesce first, budget second: work beyond the entitlement is granted or refused. */
@@ -47,8 +66,7 @@ function charge(state: State, call: Call, retry: boolean, startsNow: boolean): '
   return undefined;
 }
 
-function makePlace(state: State, attempt: Attempt): RefusalReason | undefined {
-  const bytes = attempt.facts.bodyBytes;
+function makePlace(state: State, bytes: number): RefusalReason | undefined {
   for (;;) {
     const obstacle = state.line.obstacle(bytes);
     if (obstacle === undefined) return undefined;
@@ -59,14 +77,27 @@ function makePlace(state: State, attempt: Attempt): RefusalReason | undefined {
   }
 }
 
-function enqueue(state: State, attempt: Attempt, notBefore: number): void {
-  const { call, facts } = attempt;
-  const entry: Entry = { call, attempt: attempt.id, queuedAt: state.now, bytes: facts.bodyBytes, notBefore };
+function enqueue(state: State, entry: Entry): void {
+  const { call } = entry;
   call.entry = entry;
   call.state = 'waiting';
   state.line.add(entry, state.now);
   state.ledger.entries.begin();
-  state.say({ kind: 'queue', call: call.id, attempt: attempt.id, facts });
+}
+
+/** The engines that a call may still go to whose execution did no work; undefined too when the line is full. */
+export function engineLeft(state: State, { call, bodyBytes }: Execution): Group | undefined {
+  const group = state.stopped ? undefined : state.fleet.groupOf(call);
+  return group === undefined || makePlace(state, bodyBytes) !== undefined ? undefined : group;
+}
+
+/** Puts such a call back at its place in line. */
+export function returnToLine(state: State, { id, call, attempt, bodyBytes }: Execution, group: Group): void {
+  const entry = { call, group, attempt, bytes: bodyBytes, queuedAt: state.now, notBefore: state.now };
+  enqueue(state, entry);
+  state.say({ kind: 'return', call: call.id, execution: id, attempt });
+  if (call.listeners.size === 0) state.line.heard(entry, false);
+  state.plan(call);
 }
 
 /** Takes the entry out of the line; unless it starts, its request body is not needed any more. */
@@ -80,19 +111,27 @@ export function leaveLine(state: State, entry: Entry, ending: EntryEnding): void
 
 /** Starts entries while there is room. */
 export function fillRoom(state: State): void {
-  while (!state.stopped && state.room.free) {
-    const entry = state.line.next();
+  while (!state.stopped) {
+    const entry = state.line.next((group) => state.fleet.opensTo(group, state.now));
     if (entry === undefined) return;
     leaveLine(state, entry, 'started');
-    start(state, entry.call, entry.attempt, state.now - entry.queuedAt);
+    start(state, entry, state.now - entry.queuedAt);
   }
 }
 
-function start(state: State, call: Call, attempt: string, waitedMs: number): void {
-  state.room.take();
+function start(
+  state: State,
+  { call, group, attempt, bytes }: Pick<Entry, 'call' | 'group' | 'attempt' | 'bytes'>,
+  waitedMs: number,
+): void {
+  const engine = state.fleet.choose(group, call.last, state.now);
+  assert(engine !== undefined, 'an execution started without room');
   const execution: Execution = {
     id: state.makeId('execution'),
     call,
+    engine,
+    attempt,
+    bodyBytes: bytes,
     startedAt: state.now,
     number: state.nextNumber(),
     firstByteAt: undefined,
@@ -109,8 +148,10 @@ function start(state: State, call: Call, attempt: string, waitedMs: number): voi
   call.execution = execution;
   call.state = 'running';
   call.beside = false;
+  state.fleet.take(execution, call.last, state.now);
   state.executions.set(execution.id, execution);
   state.ledger.executions.begin();
-  state.say({ kind: 'start', call: call.id, execution: execution.id, attempt, waitedMs, earlier });
+  const { id } = execution;
+  state.say({ kind: 'start', call: call.id, execution: id, engine: engine.name, attempt, waitedMs, earlier });
   state.plan(call);
 }

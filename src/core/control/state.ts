@@ -4,7 +4,9 @@ import { Agenda } from '../time/agenda.js';
 import { Budget } from './budget.js';
 import { type Attempt, type Call, type Execution, isOrphan, isReplayable } from './call.js';
 import { Claims } from './claims.js';
+import { deadlineMs } from './deadline.js';
 import { Departures } from './departure.js';
+import { Fleet } from './fleet.js';
 import { Ledger } from './ledger.js';
 import { Line } from './line.js';
 import { AnswerMemory } from './memory.js';
@@ -12,7 +14,6 @@ import { type ControlOptions, ownOptions } from './options.js';
 import { RecentMap } from './recent.js';
 import { Register } from './register.js';
 import { RetryAfter } from './retry-after.js';
-import { Room } from './room.js';
 import type { Verdict } from './verdict.js';
 
 export interface ControlParts {
@@ -39,7 +40,7 @@ export class State {
   /** Waiting or running calls that nobody listens to. */
   readonly orphans = new Set<Call>();
   readonly line: Line;
-  readonly room: Room;
+  readonly fleet: Fleet;
   readonly budget: Budget;
   readonly memory: AnswerMemory;
   readonly departures: Departures;
@@ -59,7 +60,7 @@ export class State {
     this.options = ownOptions(options);
     this.makeId = makeId;
     this.line = new Line(this.options);
-    this.room = new Room(options.room);
+    this.fleet = new Fleet(this.options);
     this.budget = new Budget(this.options);
     this.memory = new AnswerMemory(this.options.bounds);
     this.departures = new Departures(this.options);
@@ -121,8 +122,23 @@ export class State {
     const entry = call.entry;
     if (entry === undefined) return Number.POSITIVE_INFINITY;
     const end = entry.queuedAt + this.options.bounds.lineWaitMs;
-    const leaves = heard ? end : Math.min(end, call.graceUntil);
+    const leaves = heard
+      ? Math.min(end, Math.max(this.now, this.hopelessFrom(call)))
+      : Math.min(end, call.graceUntil);
     return entry.notBefore > this.now ? Math.min(leaves, entry.notBefore) : leaves;
+  }
+
+  /** When a listener of a waiting call has to hear that no engine is there; Infinity while one is. */
+  hopelessFrom({ entry, listeners }: Call): number {
+    let at = Number.POSITIVE_INFINITY;
+    if (entry === undefined || !this.fleet.isAway(entry.group, this.now)) return at;
+    for (const attempt of listeners) at = Math.min(at, this.answerBy(attempt));
+    return at;
+  }
+
+  /** The last moment at which an answer still reaches the attempt's client before it leaves. */
+  answerBy({ facts, arrivedAt }: Attempt): number {
+    return arrivedAt + Math.max(0, deadlineMs(facts, this.options) - this.options.health.answerMarginMs);
   }
 
   /** How long an answer that nobody reads is kept. */

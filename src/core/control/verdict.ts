@@ -9,6 +9,7 @@ import type {
   EntryEnding,
   Evidence,
   ExecutionEnding,
+  Failure,
   Outcome,
   RefusalReason,
 } from './words.js';
@@ -26,16 +27,22 @@ export type Verdict =
     }
   /** A new entry: keep the attempt's request body until `start` or `drop` names this call. */
   | { readonly kind: 'queue'; readonly call: string; readonly attempt: string; readonly facts: AttemptFacts }
+  /**
+   * The engine has done nothing for `execution`, and its call is back at its place in line: keep its request, which
+   * is that of `attempt`, until `start` or `drop` names the call. Whoever listens goes on waiting, and hears nothing.
+   */
+  | { readonly kind: 'return'; readonly call: string; readonly execution: string; readonly attempt: string }
   /** The entry left the line without starting: forget its request body. */
   | { readonly kind: 'drop'; readonly call: string; readonly ending: EntryEnding }
   /**
-   * Send the call's request to the engine now, with `execution` as its X-Request-Id. The request is the one
-   * kept at `queue`, or that of `attempt` when the call never waited. Listeners are named by `attach`.
+   * Send the call's request to `engine` now, with `execution` as its X-Request-Id. The request is the one kept at
+   * `queue` or `return`, or that of `attempt` when the call never waited. Listeners are named by `attach`.
    */
   | {
       readonly kind: 'start';
       readonly call: string;
       readonly execution: string;
+      readonly engine: string;
       readonly attempt: string;
       /** Time in line, milliseconds. */
       readonly waitedMs: number;
@@ -69,7 +76,13 @@ export type Verdict =
       readonly mayRetry: boolean;
     }
   /** The listener's answer ends here, not delivered: answer with the engine's error, or cut the connection. */
-  | { readonly kind: 'end'; readonly attempt: string; readonly ending: AttemptEnding }
+  | {
+      readonly kind: 'end';
+      readonly attempt: string;
+      readonly ending: AttemptEnding;
+      /** When it may be worth while to come back, milliseconds; absent: the client's own back-off will do. */
+      readonly retryAfterMs?: number | undefined;
+    }
   /** Destroy the engine connection. */
   | { readonly kind: 'cancel'; readonly execution: string; readonly ending: CancelEnding }
   /** The answer is not replayable any more: keep only what a connected reader still has to get. */
@@ -117,6 +130,10 @@ export type Verdict =
       readonly usage?: Usage | undefined;
       readonly bytes: number;
     }
+  /** Nothing is started on the engine for so many milliseconds, and then one execution to see whether it is back. */
+  | { readonly kind: 'rest'; readonly engine: string; readonly failure: Failure; readonly restMs: number }
+  /** The engine works again. */
+  | { readonly kind: 'back'; readonly engine: string }
   /** Something an operator should look at. */
   | { readonly kind: 'warn'; readonly warning: Warning; readonly attempt?: string | undefined };
 

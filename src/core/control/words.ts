@@ -12,10 +12,12 @@ export const ATTEMPT_ENDINGS = [
   'refused_listeners',
   'refused_calls',
   'refused_draining',
+  'refused_model',
   'taken_over',
   'gave_up',
   'slow_reader',
   'upstream_refused',
+  'upstream_unavailable',
   'upstream_reset',
   'upstream_truncated',
   'upstream_timeout',
@@ -49,6 +51,7 @@ export const EXECUTION_ENDINGS = [
   'cancelled_on_leave',
   'cancelled_drained',
   'failed_refused',
+  'failed_unavailable',
   'failed_reset',
   'failed_truncated',
   'failed_timeout',
@@ -62,12 +65,14 @@ export type ExecutionEnding = (typeof EXECUTION_ENDINGS)[number];
 export type CancelEnding = Extract<ExecutionEnding, `cancelled_${string}`>;
 
 /**
- * What the engine did wrong. `refused`: no connection; `reset`: broken before its first body byte;
+ * What the engine did wrong. `refused`: no connection; `unavailable`: it said 503, and so has done nothing; `reset`:
+ * broken before its first body byte;
  * `truncated`: broken after it; `timeout`: a stated upstream limit passed; `status_3xx` and up: it
  * answered so; `error_event`: an error inside a 200; `malformed`: not HTTP, or not the promised length.
  */
 export type Failure =
   | 'refused'
+  | 'unavailable'
   | 'reset'
   | 'truncated'
   | 'timeout'
@@ -85,6 +90,7 @@ export const ENTRY_ENDINGS = [
   'gave_up',
   'displaced',
   'left',
+  'unavailable',
   'drained',
 ] as const;
 export type EntryEnding = (typeof ENTRY_ENDINGS)[number];

@@ -21,6 +21,7 @@ export interface Arm {
 const PASSIVE: ControlSettings = {
   coalesce: 'off',
   room: 'off',
+  unavailable: 'pass',
   grace: 'never',
   graceAfterFirstByteMs: 0,
   learnGrace: false,

@@ -85,6 +85,9 @@ export class GatewayTarget implements Target {
       case 'execution-ended':
       case 'call-ended':
       case 'wasted':
+      case 'return':
+      case 'rest':
+      case 'back':
       case 'warn':
         return;
     }
@@ -98,7 +101,7 @@ export class GatewayTarget implements Target {
     const record = book.open({ id, promptTokens: asked.promptTokens }, index, ordinal);
     if (engine.refusal(1) !== undefined) {
       book.close(record, 'refused');
-      this.#driver.send({ kind: 'fail', execution: id, failure: 'status_5xx', status: 503 });
+      this.#driver.send({ kind: 'fail', execution: id, failure: 'unavailable', status: 503 });
       return;
     }
     const { responseTokens: maxTokens, client } = asked;
@@ -164,7 +167,7 @@ export class GatewayTarget implements Target {
 
   #end(attempt: string, ending: AttemptEnding): void {
     const listener = this.#sent.get(attempt)?.listener;
-    if (ending === 'upstream_status_5xx') listener?.refused(503);
+    if (ending === 'upstream_unavailable') listener?.refused(503);
     else listener?.broken();
   }
 

@@ -143,8 +143,9 @@ export class Attempt implements Reader {
     if (this.#state !== 'silent') return;
     const { retryAfterMs, mayRetry } = terms;
     const scaled = retryAfterMs === undefined ? undefined : retryAfterMs / this.#parts.scale;
-    const { status, headers, message } = refusal(ending, this.family, { retryAfterMs: scaled, mayRetry });
-    const body = errorBody(this.route.dialect, status, ending, message);
+    const asSaid = { retryAfterMs: scaled, mayRetry };
+    const { status, code, headers, message } = refusal(ending, this.family, asSaid);
+    const body = errorBody(this.route.dialect, status, code, message);
     this.#answer(status, { ...headers, 'content-type': 'application/json' }, body);
   }
 
@@ -155,13 +156,13 @@ export class Attempt implements Reader {
   }
 
   /** The control ended this attempt without a delivery. */
-  end(ending: AttemptEnding): void {
+  end(ending: AttemptEnding, retryAfterMs?: number): void {
     const execution = this.#execution;
     if (this.#state === 'silent') {
       const error = execution?.errorAnswer;
-      if (error !== undefined) return this.#passOn(error, ending);
+      if (error !== undefined) return this.#passOn(error, ending, retryAfterMs);
       const own = isOwnEnding(ending) ? ending : 'upstream_reset';
-      return this.refuse(own, { mayRetry: ending !== 'taken_over' });
+      return this.refuse(own, { retryAfterMs, mayRetry: ending !== 'taken_over' });
     }
     if (execution === undefined || !ending.startsWith('upstream_')) return this.cut();
     this.#close = execution.endedCleanly ? 'clean' : 'cut';
@@ -248,7 +249,8 @@ export class Attempt implements Reader {
     this.#stall = clock.after(STALL_MS * scale, () => sink.stalled(this));
   }
 
-  #passOn({ status, headers, body }: ErrorAnswer, ending: AttemptEnding): void {
+  #passOn({ status, headers: said, body }: ErrorAnswer, ending: AttemptEnding, retryAfterMs?: number): void {
+    const headers = this.#withRetryAfter(said, retryAfterMs);
     if (body !== undefined) return this.#answer(status, headers, body);
     // These words are ours, so they are not packed as the engine's were.
     const { 'content-encoding': _, ...kept } = headers;
@@ -258,8 +260,14 @@ export class Attempt implements Reader {
       `upstream_${status}`,
       'The engine broke its error off.',
     );
-    const said = { 'content-type': 'application/json', 'x-holdfast-reason': ending };
-    this.#answer(status, { ...kept, ...said }, own);
+    const ours = { 'content-type': 'application/json', 'x-holdfast-reason': ending };
+    this.#answer(status, { ...kept, ...ours }, own);
+  }
+
+  /** An engine that says nothing of when to come back leaves that to the gateway, which knows when it is tried again. */
+  #withRetryAfter(headers: HeaderFields, retryAfterMs: number | undefined): HeaderFields {
+    if (retryAfterMs === undefined || headers['retry-after'] !== undefined) return headers;
+    return { ...headers, 'retry-after': String(Math.ceil(retryAfterMs / this.#parts.scale / 1_000)) };
   }
 
   #answer(status: number, headers: HeaderFields, body: Buffer): void {

@@ -11,6 +11,7 @@ import type { Clock } from '../../core/time/clock.js';
 import type { Attempt, AttemptSink } from './attempt.js';
 import type { GatewayConfig } from './config.js';
 import { Execution, type ExecutionEvent, type ExecutionSink } from './execution.js';
+import type { KeptRequests } from './kept-requests.js';
 import type { Observer } from './observer.js';
 import type { Dialect } from './routes.js';
 import type { EngineRequest, Upstream } from './upstream.js';
@@ -22,6 +23,7 @@ export interface CarrierParts {
   readonly clock: Clock;
   readonly observer: Observer;
   readonly upstream: Upstream;
+  readonly kept: KeptRequests;
 }
 
 interface Kept {
@@ -32,6 +34,8 @@ interface Kept {
 /** A call that waits in line: its request, and who waits with it. */
 interface Waiting extends Kept {
   readonly listeners: Set<Attempt>;
+  /** Its latest execution, when an engine sent it back. */
+  readonly before?: Running | undefined;
 }
 
 interface Running {
@@ -49,6 +53,8 @@ export class Carrier implements AttemptSink, ExecutionSink {
   readonly #waiting = new Map<string, Waiting>();
   /** Executions whose answer may still be read. */
   readonly #executions = new Map<string, Running>();
+  /** The execution that failed last. */
+  #lost: Running | undefined;
   #whenIdle: (() => void) | undefined;
 
   constructor(parts: CarrierParts) {
@@ -141,6 +147,8 @@ export class Carrier implements AttemptSink, ExecutionSink {
         return this.#attempts.get(verdict.attempt)?.know({ call: verdict.call });
       case 'queue':
         return this.#queue(verdict);
+      case 'return':
+        return this.#return(verdict);
       case 'drop':
         this.#waiting.delete(verdict.call);
         return;
@@ -151,7 +159,7 @@ export class Carrier implements AttemptSink, ExecutionSink {
       case 'refuse':
         return this.#refuse(verdict);
       case 'end':
-        return this.#attempts.get(verdict.attempt)?.end(verdict.ending);
+        return this.#attempts.get(verdict.attempt)?.end(verdict.ending, verdict.retryAfterMs);
       case 'cancel':
       case 'forget':
         return this.#forget(verdict.execution);
@@ -160,10 +168,12 @@ export class Carrier implements AttemptSink, ExecutionSink {
       case 'attempt-ended':
         return this.#attemptEnded(verdict.attempt);
       case 'execution-ended':
-        if (verdict.ending.startsWith('failed_')) this.#executions.delete(verdict.execution);
+        if (verdict.ending.startsWith('failed_')) this.#failed(verdict.execution);
         return;
       case 'call-ended':
       case 'wasted':
+      case 'rest':
+      case 'back':
       case 'warn':
         return;
       default:
@@ -175,16 +185,40 @@ export class Carrier implements AttemptSink, ExecutionSink {
     this.#waiting.set(call, { ...this.#requestOf(attempt), listeners: new Set() });
   }
 
-  #start({ call, execution: id, attempt }: Extract<Verdict, { kind: 'start' }>): void {
+  /** The call waits again, with everybody who listened to its execution. */
+  #return({ call, execution: id }: Extract<Verdict, { kind: 'return' }>): void {
+    const before = this.#lost;
+    assert(before?.execution.id === id, `${id} was sent back without having failed`);
+    const { execution } = before;
+    const request = execution.takeRequest();
+    assert(request !== undefined, `the request of ${id} is gone`);
+    const listeners = new Set<Attempt>();
+    for (const reader of execution.readers) {
+      const attempt = this.#attempts.get(reader.id);
+      if (attempt === undefined) continue;
+      attempt.waitsFor = call;
+      listeners.add(attempt);
+    }
+    this.#waiting.set(call, { request, dialect: execution.dialect, listeners, before });
+  }
+
+  #failed(id: string): void {
+    this.#lost = this.#executions.get(id);
+    this.#executions.delete(id);
+  }
+
+  #start({ call, execution: id, engine, attempt }: Extract<Verdict, { kind: 'start' }>): void {
     const waiting = this.#waiting.get(call);
     this.#waiting.delete(call);
     const { request, dialect } = waiting ?? this.#requestOf(attempt);
-    const { upstream, clock } = this.#parts;
+    const { upstream, kept, clock } = this.#parts;
     const startedAt = clock.now();
     const execution = new Execution(request, {
       id,
       dialect,
+      engine,
       upstream,
+      kept,
       timeouts: this.#parts.config().upstreamTimeouts,
       clock,
       sink: this,
@@ -202,7 +236,10 @@ export class Carrier implements AttemptSink, ExecutionSink {
     const running = execution === undefined ? undefined : this.#executions.get(execution);
     if (running !== undefined) return this.#listen(attempt, running);
     attempt.waitsFor = call;
-    this.#waiting.get(call)?.listeners.add(attempt);
+    const waiting = this.#waiting.get(call);
+    waiting?.listeners.add(attempt);
+    // Should no engine come back, the attempt is answered with what the last one said.
+    if (waiting?.before !== undefined) this.#listen(attempt, waiting.before);
   }
 
   #countDown(id: string): void {

@@ -6,11 +6,37 @@ import {
   CONTROL_DEFAULTS,
   CONTROL_RANGES,
   type ControlOptions,
+  HEALTH_RANGES,
 } from '../../core/control/options.js';
 import { boolean, choice, countOr, duration, durationOr, number, size } from '../shared/settings/kinds.js';
 import { optional, setting, type TableOf } from '../shared/settings/table.js';
 
-const { budget, bounds, ...own } = CONTROL_DEFAULTS;
+const { health, budget, bounds, ...own } = CONTROL_DEFAULTS;
+
+const HEALTH = {
+  restMs: setting(duration(HEALTH_RANGES.restMs), {
+    default: health.restMs,
+    changes: 'live',
+    about:
+      'how long an engine that cannot be reached, says 503 or breaks off is let be before one execution tries it; doubles with every time in a row',
+  }),
+  longestRestMs: setting(duration(HEALTH_RANGES.longestRestMs), {
+    default: health.longestRestMs,
+    changes: 'live',
+    about: 'the longest of these rests, whatever the engine asks for in its `Retry-After`',
+  }),
+  slowStartMs: setting(duration(HEALTH_RANGES.slowStartMs), {
+    default: health.slowStartMs,
+    changes: 'live',
+    about: 'how long the share of an engine grows that is back from more than a blip',
+  }),
+  answerMarginMs: setting(duration(HEALTH_RANGES.answerMarginMs), {
+    default: health.answerMarginMs,
+    changes: 'live',
+    about:
+      "so long before its client's deadline an attempt that waits for an engine to come back is answered with 503",
+  }),
+} satisfies TableOf<ControlOptions['health']>;
 
 const BUDGET = {
   mode: setting(choice(['entitlement', 'strict', 'off'] as const), {
@@ -117,6 +143,19 @@ export const CONTROL = {
     changes: 'live',
     about: 'how many executions the engine may hold at once; a number makes the others wait in line here',
   }),
+  affinity: setting(choice(['off', 'session', 'prefix'] as const), {
+    default: own.affinity,
+    changes: 'live',
+    about:
+      'which calls go to the engine that had their likes before, while it has room: those of one `session`, or also those with one long `prefix`',
+  }),
+  unavailable: setting(choice(['wait', 'pass'] as const), {
+    default: own.unavailable,
+    changes: 'live',
+    about:
+      'what becomes of a call to which its engine says 503, and so has done nothing for it: it waits in line for the engine (`wait`), or its client hears of it at once (`pass`)',
+  }),
+  health: HEALTH,
   budget: BUDGET,
   capacity: optional(number(CONTROL_RANGES.capacity), {
     changes: 'live',
@@ -180,4 +219,4 @@ export const CONTROL = {
     about: 'the shortest announced deadline that is believed',
   }),
   bounds: BOUNDS,
-} satisfies TableOf<ControlOptions>;
+} satisfies TableOf<Omit<ControlOptions, 'engines'>>;

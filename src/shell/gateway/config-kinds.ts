@@ -21,6 +21,18 @@ export const header: Kind<string> = textOf('the name of a header, such as x-tena
   hint: headerHint,
 });
 
+export const engineName: Kind<string> = textOf(
+  'a name of letters, digits and . _ : / -, such as h100-a',
+  (raw) => short(raw, /^[\w.:/-]+$/),
+  { pattern: String.raw`^[A-Za-z0-9_.:/-]+$` },
+);
+
+export const modelName: Kind<string> = textOf(
+  'the name of a model as requests have it, such as Qwen/Qwen3-14B',
+  (raw) => short(raw, /^\S(?:.*\S)?$/),
+  { pattern: String.raw`^\S(.*\S)?$` },
+);
+
 export const path: Kind<string> = textOf(
   'a path that begins with a slash, without query, such as /v1/score',
   (raw) => short(raw, /^\/[^\s?#]*$/),

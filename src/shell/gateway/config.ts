@@ -1,8 +1,9 @@
 /** The settings of one gateway: each named here once, with what it takes, its default, its meaning and when it may change. */
 
+import { CONTROL_RANGES } from '../../core/control/options.js';
 import { LOG_LEVELS } from '../shared/log.js';
 import { LOG_BUFFER_BYTES } from '../shared/log-output.js';
-import { choice, duration, durationOrOff, list, number, size } from '../shared/settings/kinds.js';
+import { choice, countOr, duration, durationOrOff, list, number, size } from '../shared/settings/kinds.js';
 import {
   complete,
   entry,
@@ -17,7 +18,7 @@ import {
 import { CONTROL } from './config-control.js';
 import { CORS } from './config-cors.js';
 import { INBOUND } from './config-inbound.js';
-import { filePath, header, host, network, path, upstreamUrl } from './config-kinds.js';
+import { engineName, filePath, header, host, modelName, network, path, upstreamUrl } from './config-kinds.js';
 import { TLS } from './config-tls.js';
 
 /** What a request without a credential is scoped by: its address, one common tenant, or nothing shared. */
@@ -37,6 +38,19 @@ const UPSTREAM = {
     changes: 'restart',
     about:
       '`http(s)://host[:port][/prefix]`; the path and query of a request follow it, so it ends before `/v1`',
+  }),
+  name: optional(engineName, {
+    changes: 'restart',
+    about: 'what metrics and logs call the engine; its address when absent',
+  }),
+  models: optional(list(modelName, 'models'), {
+    changes: 'restart',
+    about:
+      'the models that it serves, as requests name them; any model when absent. A model that no engine serves is answered with 404',
+  }),
+  room: optional(countOr('off', CONTROL_RANGES.room), {
+    changes: 'live',
+    about: 'how many executions this engine may hold at once; as `control.room` says when absent',
   }),
 };
 export interface Upstream extends Values<typeof UPSTREAM> {}
@@ -86,7 +100,7 @@ export const SETTINGS = {
   upstreams: setting(list(entry(UPSTREAM, 'url', 'a mapping'), 'engines'), {
     default: [],
     changes: 'restart',
-    about: 'the engines, as a list of `url`; empty: `holdfast serve` starts a built-in twin',
+    about: 'the engines, each a mapping with its `url`; empty: `holdfast serve` starts a built-in twin',
   }),
   anonymous: setting(choice(ANONYMOUS), {
     default: 'address',
@@ -164,6 +178,12 @@ export const SETTINGS = {
   cors: CORS,
   admin: ADMIN,
   upstreamTimeouts: UPSTREAM_TIMEOUTS,
+  repeatBytes: setting(size({ least: 0, most: 1024 * 1024 * MIB, whole: true }), {
+    default: 256 * MIB,
+    changes: 'live',
+    about:
+      'requests kept until their engine has answered, in case it cannot be reached or says 503; a request beyond it is sent once, and its client hears of a 503 at once',
+  }),
   drainMs: setting(duration({ least: 0, most: HOUR }), {
     default: 30_000,
     changes: 'live',

@@ -5,6 +5,7 @@ import type { Dialect } from './routes.js';
 const OPENAI_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   401: 'invalid_request_error',
+  404: 'invalid_request_error',
   413: 'invalid_request_error',
   431: 'invalid_request_error',
   429: 'rate_limit_error',
@@ -13,6 +14,7 @@ const OPENAI_TYPES: Readonly<Record<number, string>> = {
 const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
+  404: 'not_found_error',
   413: 'request_too_large',
   429: 'rate_limit_error',
   503: 'overloaded_error',

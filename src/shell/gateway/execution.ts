@@ -8,6 +8,7 @@ import { Broadcast } from './broadcast.js';
 import type { UpstreamTimeouts } from './config.js';
 import type { EngineError } from './engine-error.js';
 import { answerHeaders, type HeaderFields } from './headers.js';
+import type { KeptRequests } from './kept-requests.js';
 import type { Dialect } from './routes.js';
 import type { EngineRequest, Exchange, LetGo, Upstream } from './upstream.js';
 
@@ -51,6 +52,9 @@ export interface ExecutionSink {
 export interface ExecutionParts {
   readonly id: string;
   readonly dialect: Dialect;
+  /** Where it is sent, by the name of the engine. */
+  readonly engine: string;
+  readonly kept: KeptRequests;
   readonly upstream: Upstream;
   readonly timeouts: UpstreamTimeouts;
   readonly clock: Clock;
@@ -58,6 +62,9 @@ export interface ExecutionParts {
 }
 
 const NOTHING = (): void => {};
+
+/** The engine has done nothing: it has no capacity, or is not there behind its router. */
+const UNAVAILABLE = 503;
 
 /** `silent`: nothing a client may see; `speaking`; `whole`: all of a 2xx answer; `failed`. */
 type State = 'silent' | 'speaking' | 'whole' | 'failed';
@@ -68,6 +75,8 @@ export class Execution implements Exchange {
   readonly readers = new Set<Reader>();
   readonly #parts: ExecutionParts;
   #letGo: LetGo;
+  /** Until the engine has answered: it may have to be sent again. */
+  #request: EngineRequest | undefined;
   #state: State = 'silent';
   #status = 0;
   #headers: HeaderFields = {};
@@ -80,13 +89,26 @@ export class Execution implements Exchange {
   #scheduled = false;
   #timer: Cancel = NOTHING;
 
-  /** Sends `request` at once. It is not kept: the answer may be needed for much longer. */
+  /** Sends `request` at once. It is not kept for longer than until the engine answers. */
   constructor(request: EngineRequest, parts: ExecutionParts) {
     this.id = parts.id;
     this.#parts = parts;
     this.#arm(parts.timeouts.firstByteMs);
+    if (parts.kept.keep(request.body.length)) this.#request = request;
     const headers = [...request.headers, 'x-request-id', parts.id];
-    this.#letGo = parts.upstream.send({ ...request, headers }, this);
+    this.#letGo = parts.upstream.send(parts.engine, { ...request, headers }, this);
+  }
+
+  get dialect(): Dialect {
+    return this.#parts.dialect;
+  }
+
+  /** Hands over the request of an execution for which its engine has done nothing; undefined when it was not kept. */
+  takeRequest(): EngineRequest | undefined {
+    const request = this.#request;
+    this.#request = undefined;
+    if (request !== undefined) this.#parts.kept.letGo(request.body.length);
+    return request;
   }
 
   get state(): State {
@@ -135,6 +157,7 @@ export class Execution implements Exchange {
   /** Destroys the engine connection. Nothing is said any more. */
   cancel(): void {
     this.#state = this.#state === 'whole' ? 'whole' : 'failed';
+    this.takeRequest();
     this.#letGo();
     this.#leaveEngine();
   }
@@ -145,6 +168,7 @@ export class Execution implements Exchange {
 
   onHead(status: number, headers: HeaderFields): void {
     this.#status = status;
+    if (status !== UNAVAILABLE) this.takeRequest();
     this.#headers = answerHeaders(headers);
     if (status >= 300) {
       this.#errorPieces = [];
@@ -265,7 +289,11 @@ export class Execution implements Exchange {
   #fail(failure: Failure, status?: number, usage?: Usage): void {
     this.#sayBytes();
     this.#state = 'failed';
-    this.#say({ kind: 'fail', execution: this.id, failure, status, usage });
+    const repeatable = this.#request !== undefined;
+    const retryAfterMs = retryAfterIn(this.#headers);
+    this.#say({ kind: 'fail', execution: this.id, failure, status, repeatable, retryAfterMs, usage });
+    // The event may be heard a little later, but within this turn.
+    process.nextTick(() => this.takeRequest());
     this.#schedule();
   }
 
@@ -306,8 +334,15 @@ export class Execution implements Exchange {
   }
 }
 
+/** Milliseconds that an engine asks to be left alone; undefined when it says nothing, or gives a date. */
+function retryAfterIn(headers: HeaderFields): number | undefined {
+  const said = headers['retry-after'];
+  return typeof said === 'string' && /^\d{1,6}$/.test(said) ? Number(said) * 1_000 : undefined;
+}
+
 /** What an answer with this status, which is none of 2xx, stands for. */
 function failureOf(status: number): Failure {
+  if (status === UNAVAILABLE) return 'unavailable';
   if (status >= 500) return 'status_5xx';
   return status >= 400 ? 'status_4xx' : 'status_3xx';
 }

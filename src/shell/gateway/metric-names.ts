@@ -19,9 +19,15 @@ export const HELP = {
   holdfast_executions_ended_total: 'Executions by how they ended; each ends exactly once.',
   holdfast_running_executions: 'Executions at the engine now: executions_total - executions_ended_total.',
   holdfast_entries_total:
-    'Places taken in line; a call that starts at once takes none. Always entries_ended_total over all endings + line_entries.',
+    'Places taken in line; a call that starts at once takes none, one that its engine sent back takes one more. Always entries_ended_total over all endings + line_entries.',
   holdfast_entries_ended_total: 'Places in line by how they ended.',
   holdfast_line_entries: 'Calls waiting in line now.',
+  holdfast_engine_running_executions: 'Executions at each engine now.',
+  holdfast_engine_room: 'Executions that each engine may hold at once, where it has a limit.',
+  holdfast_engine_away:
+    '1 while an engine has failed and nothing has shown since that it works again; 0 otherwise.',
+  holdfast_engine_probes_total: 'Executions that were sent to see whether an engine is back.',
+  holdfast_engine_rests_total: 'Times that an engine was let be for a while, by what it had met.',
   holdfast_line_bytes: 'Request bodies of the calls waiting in line, in bytes.',
   holdfast_decisions_total:
     'Recognitions by what was decided. An attempt has one when it arrives, and one more when it is merged late.',

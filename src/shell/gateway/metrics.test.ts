@@ -117,7 +117,14 @@ describe('metrics', () => {
 
   test('a first byte is timed from its execution’s start, and once', () => {
     const metrics = metered();
-    const start = { kind: 'start', call: 'c', attempt: 'a', waitedMs: 3_000, earlier: 0 } as const;
+    const start = {
+      kind: 'start',
+      call: 'c',
+      engine: 'e',
+      attempt: 'a',
+      waitedMs: 3_000,
+      earlier: 0,
+    } as const;
     metrics.verdict({ ...start, execution: 'e1' }, 1_000);
     metrics.event({ kind: 'first-byte', execution: 'e1' }, 3_500);
     metrics.event({ kind: 'first-byte', execution: 'e1' }, 9_000);

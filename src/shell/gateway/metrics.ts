@@ -13,6 +13,7 @@ import {
 } from '../../core/control/words.js';
 import { type Family, histogramSamples, scalar, writeExposition } from '../../core/meter/exposition.js';
 import { Histogram } from '../../core/meter/histogram.js';
+import { EngineMetrics } from './engine-metrics.js';
 import { type Followed, HELP, READINGS } from './metric-names.js';
 import type { Observer } from './observer.js';
 import type { Pseudonym } from './pseudonym.js';
@@ -87,6 +88,7 @@ export class Metrics implements Observer {
   readonly #promptTokens = tenantTally('holdfast_prompt_tokens_total');
   readonly #completionTokens = tenantTally('holdfast_completion_tokens_total');
   readonly #wastedTokens = tenantTally('holdfast_wasted_tokens_total');
+  readonly #engines = new EngineMetrics();
   readonly #queueSeconds = new Histogram(SECONDS);
   readonly #firstByteSeconds = new Histogram(SECONDS);
 
@@ -138,6 +140,7 @@ export class Metrics implements Observer {
         if (MAKES_CALL[verdict.decision]) this.#calls += 1;
         return;
       case 'queue':
+      case 'return':
         this.#entries += 1;
         this.#inLine.add(verdict.call);
         return;
@@ -164,7 +167,10 @@ export class Metrics implements Observer {
       case 'cancel':
       case 'seal':
       case 'forget':
+      case 'back':
         return;
+      case 'rest':
+        return this.#engines.rested(verdict);
     }
   }
 
@@ -248,7 +254,8 @@ export class Metrics implements Observer {
     if (this.#followed === undefined) return [];
     const { ledger } = this.#followed;
     const gauges = this.#followed.gauges();
-    return READINGS.map(({ name, type, of }) => scalar(name, type, HELP[name], of(gauges, ledger)));
+    const readings = READINGS.map(({ name, type, of }) => scalar(name, type, HELP[name], of(gauges, ledger)));
+    return [...readings, ...this.#engines.families(gauges.engines)];
   }
 }
 

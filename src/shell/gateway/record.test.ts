@@ -58,7 +58,15 @@ describe('recorder', () => {
     );
     recorder.verdict({ kind: 'attach', attempt: 'a1', call: 'c1', outcome: 'attached', ordinal: 1 }, 0);
     recorder.verdict(
-      { kind: 'start', call: 'c1', execution: 'e1', attempt: 'a0', waitedMs: 1_234.56, earlier: 0 },
+      {
+        kind: 'start',
+        call: 'c1',
+        execution: 'e1',
+        engine: 'e',
+        attempt: 'a0',
+        waitedMs: 1_234.56,
+        earlier: 0,
+      },
       9,
     );
     recorder.answered('a1', 200);
@@ -104,7 +112,7 @@ describe('recorder', () => {
     const { recorder, lines } = recording();
     recorder.event({ kind: 'arrive', attempt: 'a1', facts: FACTS }, 0);
     recorder.verdict(
-      { kind: 'start', call: 'c1', execution: 'e1', attempt: 'a1', waitedMs: 0, earlier: 0 },
+      { kind: 'start', call: 'c1', execution: 'e1', engine: 'e', attempt: 'a1', waitedMs: 0, earlier: 0 },
       10,
     );
     recorder.event({ kind: 'first-byte', execution: 'e1' }, 260);

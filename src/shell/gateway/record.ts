@@ -71,7 +71,7 @@ export class Recorder implements Observer {
   }
 
   unreachable(url: string, error: unknown): void {
-    this.#log.warn('an engine cannot be reached: it is asked last for a moment', {
+    this.#log.warn('an engine cannot be reached', {
       upstream: url,
       error: errorText(error),
     });
@@ -112,6 +112,16 @@ export class Recorder implements Observer {
           warning: verdict.warning,
           attempt: verdict.attempt,
         });
+      case 'return':
+        return this.#returned(verdict);
+      case 'rest':
+        return this.#log.warn('an engine is let be for a while', {
+          engine: verdict.engine,
+          failure: verdict.failure,
+          rest_ms: rounded(verdict.restMs),
+        });
+      case 'back':
+        return this.#log.info('an engine works again', { engine: verdict.engine });
       case 'queue':
       case 'drop':
       case 'end':
@@ -163,6 +173,13 @@ export class Recorder implements Observer {
     }
     const waitedMs = this.#executions.get(verdict.execution)?.waitedMs;
     if (waitedMs !== undefined) open.queueMs = waitedMs;
+  }
+
+  #returned({ call, execution }: Extract<Verdict, { kind: 'return' }>): void {
+    const waiting = new Set<string>();
+    for (const [attempt, open] of this.#attempts) if (open.call === call) waiting.add(attempt);
+    if (waiting.size > 0) this.#waiting.set(call, waiting);
+    this.#log.debug('execution sent back', { call, execution });
   }
 
   #stopWaiting(attempt: string, open: OpenAttempt): void {

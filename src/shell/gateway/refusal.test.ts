@@ -14,7 +14,7 @@ test('no client is ever told 408, 409 or 529, which SDKs take for an invitation'
     for (const family of FAMILIES) {
       for (const mayRetry of [true, false]) {
         const { status, headers } = refusal(ending, family, { mayRetry, retryAfterMs: 5_000 });
-        ok([400, 401, 413, 429, 502, 503, 504].includes(status), `${ending} ${family}`);
+        ok([400, 401, 404, 413, 429, 502, 503, 504].includes(status), `${ending} ${family}`);
         equal(headers['x-holdfast-reason'], ending);
       }
     }
@@ -31,11 +31,13 @@ test('contention is 429, no capacity 503, a time limit 504', () => {
     refused_line_bytes: 429,
     refused_listeners: 429,
     refused_calls: 503,
+    refused_model: 404,
     refused_draining: 503,
     taken_over: 503,
     gave_up: 504,
     slow_reader: 503,
     upstream_refused: 503,
+    upstream_unavailable: 503,
     upstream_reset: 502,
     upstream_truncated: 502,
     upstream_timeout: 504,

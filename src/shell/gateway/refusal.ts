@@ -12,12 +12,16 @@ export type OwnEnding = Exclude<
 
 export interface Refusal {
   readonly status: number;
+  /** For the body, where clients look for what they know. */
+  readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly message: string;
 }
 
 interface Wording {
   readonly status: number;
+  /** What the API itself calls it; the ending when absent. */
+  readonly code?: string;
   readonly message: string;
 }
 
@@ -28,11 +32,17 @@ const WORDINGS: Readonly<Record<OwnEnding, Wording>> = {
   refused_line_bytes: { status: 429, message: 'Too many bytes of waiting calls are held for the engine.' },
   refused_listeners: { status: 429, message: 'Too many attempts already wait for this answer.' },
   refused_calls: { status: 503, message: 'The gateway follows as many calls as it can.' },
+  refused_model: {
+    status: 404,
+    code: 'model_not_found',
+    message: 'No engine of this gateway serves the model.',
+  },
   refused_draining: { status: 503, message: 'The gateway is stopping; ask again.' },
   gave_up: { status: 504, message: 'The call waited in line as long as it may.' },
   taken_over: { status: 503, message: 'A later attempt of the same call took this answer over.' },
   slow_reader: { status: 503, message: 'The answer was not read fast enough.' },
   upstream_refused: { status: 503, message: 'The engine cannot be reached.' },
+  upstream_unavailable: { status: 503, message: 'The engine has no capacity at the moment.' },
   upstream_reset: { status: 502, message: 'The engine closed the connection before it answered.' },
   upstream_truncated: { status: 502, message: 'The engine broke its answer off.' },
   upstream_timeout: { status: 504, message: 'The engine did not answer within its time limit.' },
@@ -56,18 +66,18 @@ export interface RefusalTerms {
 
 /** The status, headers and words for an attempt of a client of `family` that ends in `ending`. */
 export function refusal(ending: OwnEnding, family: Family, terms: RefusalTerms): Refusal {
-  const { status, message } = WORDINGS[ending];
+  const { status, message, code = ending } = WORDINGS[ending];
   const silent = !terms.mayRetry && meansRetry(status);
   const headers: Record<string, string> = { 'x-holdfast-reason': ending };
   if (silent) headers['x-should-retry'] = 'false';
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   // A 429 ends these clients' turn; with a Retry-After some of them would come back all the same.
   if (MANNERS[family].stopsOn429) {
-    if (silent) return { status: 429, headers, message };
+    if (silent) return { status: 429, code, headers, message };
     Object.assign(headers, retryAfter(terms.retryAfterMs));
-    return { status: status === 429 ? 503 : status, headers, message };
+    return { status: status === 429 ? 503 : status, code, headers, message };
   }
-  return { status, headers: { ...headers, ...retryAfter(terms.retryAfterMs) }, message };
+  return { status, code, headers: { ...headers, ...retryAfter(terms.retryAfterMs) }, message };
 }
 
 function meansRetry(status: number): boolean {
@@ -99,10 +109,12 @@ export function isOwnEnding(ending: AttemptEnding): ending is OwnEnding {
     case 'refused_listeners':
     case 'refused_calls':
     case 'refused_draining':
+    case 'refused_model':
     case 'gave_up':
     case 'taken_over':
     case 'slow_reader':
     case 'upstream_refused':
+    case 'upstream_unavailable':
     case 'upstream_reset':
     case 'upstream_truncated':
     case 'upstream_timeout':

@@ -21,11 +21,14 @@ import { clientServer, listen, renew } from './client-server.js';
 import { type GatewayConfig, SETTINGS } from './config.js';
 import { answersCors } from './cors.js';
 import { Connection } from './departure.js';
+import { keptFamilies } from './engine-metrics.js';
+import { controlOptionsOf } from './engines.js';
 import { factsOf } from './facts.js';
 import { forwardedToEngine, textOf } from './headers.js';
 import { tenantOf } from './identity.js';
 import { RandomPool } from './ids.js';
 import { Inbound } from './inbound.js';
+import { KeptRequests } from './kept-requests.js';
 import {
   answerLocally,
   type LocalParts,
@@ -128,7 +131,7 @@ class RunningGateway implements Gateway {
     this.#scale = parts.scale ?? 1;
     this.#chance = new RandomPool(randomBytes);
     this.#control = new Control({
-      options: config.control,
+      options: controlOptionsOf(config),
       makeId: (of) => this.#id(of),
       uniform: () => this.#chance.uniform(),
     });
@@ -138,17 +141,19 @@ class RunningGateway implements Gateway {
     this.#tenantBytes = new TenantBytes(() => this.#config.inbound.tenantBytes !== 'off');
     const observer = observers([metrics, new Recorder(log, pseudonym)], this.#tenantBytes);
     this.#upstream = new Upstream(
-      config.upstreams.map(({ url }) => url),
-      config.upstreamTimeouts,
-      clock,
+      config,
+      () => this.#control.gauges().engines,
       (url, error) => observer.unreachable(url, error),
     );
+    const kept = new KeptRequests(() => this.#config.repeatBytes);
+    metrics.also(() => keptFamilies(kept));
     this.#carrier = new Carrier({
       config: () => this.#config,
       control: this.#control,
       clock,
       observer,
       upstream: this.#upstream,
+      kept,
     });
     this.#local = {
       draining: () => this.#draining,
@@ -191,7 +196,7 @@ class RunningGateway implements Gateway {
   reconfigure(config: GatewayConfig): void {
     this.#config = difference(SETTINGS, this.#config, config).taken;
     Inbound.tune(this.#server, this.#config.inbound);
-    this.#carrier.send({ kind: 'reconfigure', options: this.#config.control });
+    this.#carrier.send({ kind: 'reconfigure', options: controlOptionsOf(this.#config) });
   }
 
   allow(keys: AllowedKeys | undefined): void {

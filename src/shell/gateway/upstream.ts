@@ -1,18 +1,15 @@
-/** The engines: one pool of connections each, the least busy one for the next request, every failure named. */
+/** The connections to the engines: one pool each, every failure named. */
 
 import { Pool } from 'undici';
 import { assert } from '../../core/assert.js';
+import type { EngineGauges } from '../../core/control/fleet.js';
 import type { Failure } from '../../core/control/words.js';
-import type { Clock } from '../../core/time/clock.js';
-import type { UpstreamTimeouts } from './config.js';
+import type { GatewayConfig, UpstreamTimeouts } from './config.js';
+import { engineNames } from './engines.js';
 import { fieldsOf, type HeaderFields } from './headers.js';
 
 /** Below the 5 s after which vLLM's server closes an idle connection, so that none is used while it goes. */
 const KEEP_ALIVE_MS = 4_000;
-
-/** How long an engine that could not be reached is asked last, doubling with every time in a row, milliseconds. */
-const FIRST_REST_MS = 500;
-const LONGEST_REST_MS = 10_000;
 
 export interface EngineRequest {
   readonly method: string;
@@ -38,63 +35,53 @@ export interface Exchange {
 /** Destroys the connection of a request; nothing is called afterwards. */
 export type LetGo = () => void;
 
-/** One engine: its connections, and how it has been doing. */
+/** One engine: its connections. */
 export interface Engine {
+  readonly name: string;
   readonly url: string;
   readonly pool: Pool;
   /** What stands before every path. */
   readonly prefix: string;
+  /** Requests of both kinds that are under way. */
   live: number;
-  /** How often in a row it could not be reached, and until when others are asked first. */
-  refusals: number;
-  restsUntil: number;
 }
 
+/** How the control sees an engine. */
+export type Standing = Pick<EngineGauges, 'name' | 'away'>;
+
 export class Upstream {
-  readonly #engines: readonly Engine[];
-  readonly #clock: Clock;
+  readonly #engines: ReadonlyMap<string, Engine>;
+  readonly #standings: () => readonly Standing[];
   readonly #unreachable: (url: string, error: unknown) => void;
 
-  /** `unreachable` is told once a rest that an engine could not be reached, and why. */
+  /** `unreachable` is told whenever an engine could not be reached, and why. */
   constructor(
-    urls: readonly string[],
-    timeouts: UpstreamTimeouts,
-    clock: Clock,
+    config: Pick<GatewayConfig, 'upstreams' | 'upstreamTimeouts'>,
+    standings: () => readonly Standing[] = () => [],
     unreachable: (url: string, error: unknown) => void = () => {},
   ) {
-    assert(urls.length > 0, 'a gateway needs an engine');
-    this.#clock = clock;
+    assert(config.upstreams.length > 0, 'a gateway needs an engine');
+    this.#standings = standings;
     this.#unreachable = unreachable;
-    this.#engines = urls.map((text) => engineAt(new URL(text), timeouts));
+    const names = engineNames(config);
+    const engines = config.upstreams.map(({ url }, index) =>
+      engineAt(names[index] as string, new URL(url), config.upstreamTimeouts),
+    );
+    this.#engines = new Map(engines.map((engine) => [engine.name, engine]));
   }
 
-  /**
-   * Sends a request to the engine with the fewest live ones. An engine that cannot be reached has done nothing for
-   * it, so the next one is asked, each at most once.
-   */
-  send(request: EngineRequest, exchange: Exchange): LetGo {
-    const tried = new Set<Engine>();
-    let letGo: LetGo = () => {};
-    const next = (): void => {
-      const engine = this.choose(tried);
-      tried.add(engine);
-      letGo = this.#dispatch(engine, request, exchange, () => {
-        if (tried.size === this.#engines.length) return false;
-        next();
-        return true;
-      });
-    };
-    next();
-    return () => letGo();
+  /** Sends an execution's request to the engine of that name. */
+  send(name: string, request: EngineRequest, exchange: Exchange): LetGo {
+    const engine = this.#engines.get(name);
+    assert(engine !== undefined, `no engine is called ${name}`);
+    return this.#dispatch(engine, request, exchange);
   }
 
-  /** The engine for a request: one that can be reached before one that could not, then the least busy. */
-  choose(tried: ReadonlySet<Engine> = new Set()): Engine {
-    const now = this.#clock.now();
-    const rests = (engine: Engine): boolean => engine.restsUntil > now;
-    const better = (a: Engine, b: Engine): boolean => (rests(a) === rests(b) ? a.live < b.live : rests(b));
-    const open = this.#engines.filter((engine) => !tried.has(engine));
-    return open.reduce((best, engine) => (better(engine, best) ? engine : best));
+  /** The engines in the order to ask them in: those that work before those that rest, then the least busy. */
+  inOrder(): Engine[] {
+    const away = new Set(this.#standings().flatMap((one) => (one.away ? [one.name] : [])));
+    const rank = ({ name, live }: Engine): number => (away.has(name) ? Number.MAX_SAFE_INTEGER : 0) + live;
+    return [...this.#engines.values()].toSorted((a, b) => rank(a) - rank(b));
   }
 
   /**
@@ -102,22 +89,24 @@ export class Upstream {
    * reached, each at most once.
    */
   async reach<T>(ask: (engine: Engine) => Promise<T>, again: boolean): Promise<T> {
-    const tried = new Set<Engine>();
+    const engines = this.inOrder();
     for (;;) {
-      const engine = this.choose(tried);
-      tried.add(engine);
+      const engine = engines.shift();
+      assert(engine !== undefined, 'no engine is left to ask');
+      engine.live += 1;
       try {
         return await ask(engine);
       } catch (error) {
         if (failureOf(error) !== 'refused') throw error;
-        this.#rest(engine, error);
-        if (!again || tried.size === this.#engines.length) throw error;
+        this.#unreachable(engine.url, error);
+        if (!again || engines.length === 0) throw error;
+      } finally {
+        engine.live -= 1;
       }
     }
   }
 
-  /** `elsewhere` is asked when the engine cannot be reached: true when it has taken the request over. */
-  #dispatch(engine: Engine, request: EngineRequest, exchange: Exchange, elsewhere: () => boolean): LetGo {
+  #dispatch(engine: Engine, request: EngineRequest, exchange: Exchange): LetGo {
     let connected = false;
     let over = false;
     let destroy: (() => void) | undefined;
@@ -128,8 +117,8 @@ export class Upstream {
       return true;
     };
     const fail = (error: Error): void => {
-      if (!connected) this.#rest(engine, error);
-      if (connected || !elsewhere()) exchange.onFailure(connected ? broken(error) : 'refused', error);
+      if (!connected) this.#unreachable(engine.url, error);
+      exchange.onFailure(connected ? broken(error) : 'refused', error);
     };
     engine.live += 1;
     const { target, method, headers, body } = request;
@@ -138,8 +127,6 @@ export class Upstream {
       {
         onRequestStart(controller) {
           connected = true;
-          engine.refusals = 0;
-          engine.restsUntil = 0;
           destroy = () => controller.abort(new Error('let go'));
           if (over) destroy();
           else guarded(() => exchange.onReached(engine.url));
@@ -164,20 +151,13 @@ export class Upstream {
     };
   }
 
-  #rest(engine: Engine, error: unknown): void {
-    if (engine.restsUntil <= this.#clock.now()) this.#unreachable(engine.url, error);
-    const restMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** engine.refusals);
-    engine.restsUntil = this.#clock.now() + restMs;
-    engine.refusals += 1;
-  }
-
   /** Closes every connection, busy or idle. */
   async close(): Promise<void> {
-    await Promise.all(this.#engines.map(({ pool }) => pool.destroy()));
+    await Promise.all([...this.#engines.values()].map(({ pool }) => pool.destroy()));
   }
 }
 
-function engineAt(url: URL, timeouts: UpstreamTimeouts): Engine {
+function engineAt(name: string, url: URL, timeouts: UpstreamTimeouts): Engine {
   const pool = new Pool(url.origin, {
     connections: null,
     pipelining: 1,
@@ -188,7 +168,7 @@ function engineAt(url: URL, timeouts: UpstreamTimeouts): Engine {
     connect: { timeout: timeouts.connectMs },
   });
   const prefix = url.pathname.replace(/\/+$/, '');
-  return { url: url.origin + prefix, pool, prefix, live: 0, refusals: 0, restsUntil: 0 };
+  return { name, url: url.origin + prefix, pool, prefix, live: 0 };
 }
 
 const NOT_CONNECTED = new Set([

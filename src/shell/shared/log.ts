@@ -30,6 +30,10 @@ export interface LogFields {
   readonly queue_ms?: number | undefined;
   readonly first_byte_ms?: number | undefined;
   readonly retry_after_ms?: number | undefined;
+  // Of an engine: its configured name, what it met, and for how long it is let be.
+  readonly engine?: string | undefined;
+  readonly failure?: string | undefined;
+  readonly rest_ms?: number | undefined;
   readonly lag_ms?: number | undefined;
   readonly bytes?: number | undefined;
   readonly prompt_tokens?: number | undefined;
@@ -74,6 +78,9 @@ const FIELDS: Readonly<Record<keyof LogFields, true>> = {
   queue_ms: true,
   first_byte_ms: true,
   retry_after_ms: true,
+  engine: true,
+  failure: true,
+  rest_ms: true,
   lag_ms: true,
   bytes: true,
   prompt_tokens: true,
