@@ -37,12 +37,19 @@ export interface AttemptParts {
   readonly clock: Clock;
   /** Milliseconds of the clock a millisecond of the client's. */
   readonly scale: number;
-  /** Whether the gateway is stopping, so that a client had better open its next connection elsewhere. */
-  readonly draining: () => boolean;
+  readonly host: AttemptHost;
   readonly sink: AttemptSink;
-  /** The state of its tenant's budget as its clients may see it; absent while that is not its own. */
-  readonly budget: () => string | undefined;
 }
+
+/** Where attempts take place. */
+export interface AttemptHost {
+  /** It is stopping, so that a client had better open its next connection elsewhere. */
+  readonly draining: boolean;
+  /** The state of a tenant's budget as its clients may see it; undefined while that is not its own. */
+  budgetOf(tenant: string): string | undefined;
+}
+
+const NOTHING = (): void => {};
 
 /** What the control has said about an attempt so far, for its answer's headers. */
 interface Standing {
@@ -64,6 +71,8 @@ export class Attempt implements Reader {
   readonly route: Route;
   readonly arrivedAt: number;
   family: Family = 'unknown';
+  /** Absent where the request could not be read. */
+  tenant: string | undefined;
   readonly #parts: AttemptParts;
   readonly #watch: Watch;
   readonly #standing: Standing = {};
@@ -74,7 +83,7 @@ export class Attempt implements Reader {
   #state: State = 'silent';
   #blocked = false;
   #close: Close | undefined;
-  #stall: Cancel = () => {};
+  #stall: Cancel = NOTHING;
   /** The call it waits in line with. */
   waitsFor: string | undefined;
 
@@ -85,12 +94,7 @@ export class Attempt implements Reader {
     this.#parts = parts;
     this.#watch = parts.connection.watch(() => this.#leave());
     // Writing to a connection that has just gone is an error of nobody's: its closing is what counts.
-    parts.response.on('error', () => {});
-    parts.response.on('drain', () => {
-      this.#blocked = false;
-      this.#stall();
-      this.advance();
-    });
+    parts.response.on('error', NOTHING);
   }
 
   get flushed(): number {
@@ -200,7 +204,7 @@ export class Attempt implements Reader {
   #begin(status: number, headers: HeaderFields): void {
     this.#state = 'speaking';
     const { response, sink } = this.#parts;
-    if (this.#parts.draining()) response.shouldKeepAlive = false;
+    if (this.#parts.host.draining) response.shouldKeepAlive = false;
     response.writeHead(status, this.#headers(headers));
     sink.answered(this, status);
   }
@@ -217,8 +221,17 @@ export class Attempt implements Reader {
         return;
       }
       this.#blocked = !response.write(piece, () => this.#wrote(piece.length));
-      if (this.#blocked) this.#watchReader();
+      if (this.#blocked) this.#awaitReader();
     }
+  }
+
+  #awaitReader(): void {
+    this.#watchReader();
+    this.#parts.response.once('drain', () => {
+      this.#blocked = false;
+      this.#stall();
+      this.advance();
+    });
   }
 
   #wrote(bytes: number): void {
@@ -231,8 +244,8 @@ export class Attempt implements Reader {
 
   #endWith(piece: Buffer): void {
     this.#state = 'ending';
-    this.#watchReader();
-    this.#parts.response.end(piece, () => {
+    const { response } = this.#parts;
+    response.end(piece, () => {
       this.#stall();
       if (this.#state !== 'ending') return;
       if (this.#close !== 'whole') return this.#leaveOff();
@@ -241,6 +254,8 @@ export class Attempt implements Reader {
       this.#watch.handed();
       this.#parts.sink.handed(this);
     });
+    // Mostly the system has taken all of it by now.
+    if (response.socket === null || response.socket.writableLength > 0) this.#watchReader();
   }
 
   #watchReader(): void {
@@ -273,7 +288,7 @@ export class Attempt implements Reader {
   #answer(status: number, headers: HeaderFields, body: Buffer): void {
     const { response, sink } = this.#parts;
     this.#leaveOff();
-    if (this.#parts.draining()) response.shouldKeepAlive = false;
+    if (this.#parts.host.draining) response.shouldKeepAlive = false;
     response.writeHead(status, this.#headers({ ...headers, 'content-length': String(body.length) }));
     sink.answered(this, status);
     response.end(body);
@@ -292,7 +307,7 @@ export class Attempt implements Reader {
     add('x-holdfast-execution', execution);
     add('x-holdfast-attempt', ordinal);
     add('x-holdfast-outcome', outcome);
-    add('x-holdfast-budget', this.#parts.budget());
+    add('x-holdfast-budget', this.tenant === undefined ? undefined : this.#parts.host.budgetOf(this.tenant));
     add('x-holdfast-queue-ms', queueMs === undefined ? undefined : Math.round(queueMs / this.#parts.scale));
     if (requestId === undefined || headers['x-request-id'] === undefined) return writable(headers, own);
     const { 'x-request-id': _, ...others } = headers;

@@ -7,8 +7,8 @@
 import type { Socket } from 'node:net';
 import type { Cancel, Clock } from '../../core/time/clock.js';
 
-/** Parts of the moment after which a connection that said FIN is asked whether it has been reset since. */
-const PROBES = [0, 0.01, 0.05, 0.2, 0.5, 0.9] as const;
+/** Parts of the moment after which a connection that said FIN is asked again whether it has been reset since. */
+const PROBES = [0.01, 0.05, 0.2, 0.5, 0.9] as const;
 const NOTHING = Buffer.alloc(0);
 /** How long a connection that we close is still read from, milliseconds. */
 const LINGER_MS = 1_000;
@@ -23,6 +23,8 @@ export interface Watch {
 
 type State = 'waiting' | 'handed' | 'over';
 
+const NO_TIMERS: readonly Cancel[] = [];
+
 /** The connection of one client, with the answers it still waits for. */
 export class Connection {
   readonly #socket: Socket;
@@ -32,6 +34,7 @@ export class Connection {
   readonly #end: Socket['end'];
   #finished = false;
   #reset = false;
+  #sweeps = false;
   #put: (() => void) | undefined;
 
   /** To be made before the HTTP server sees the socket, whose closing it takes over for the moment. */
@@ -58,30 +61,51 @@ export class Connection {
   watch(left: () => void): Watch {
     // A client that asks anew on its connection has read what came before.
     for (const each of this.#watches) if (each.state === 'handed') this.#settle(each);
-    const watched: Watched = { state: 'waiting', left, timers: [] };
+    const watched = new Watched(this, left);
     this.#watches.add(watched);
     if (this.#finished || !this.#socket.writable) {
       process.nextTick(() => {
         if (watched.state === 'waiting') this.#leave(watched);
       });
     }
-    return {
-      handed: () => this.#handed(watched),
-      over: () => this.#settle(watched),
-    };
+    return watched;
   }
 
-  #handed(watched: Watched): void {
+  /** The last byte of that answer has been handed over. */
+  handed(watched: Watched): void {
     if (watched.state !== 'waiting') return;
     watched.state = 'handed';
-    const done = this.#clock.after(this.#momentMs, () => this.#settle(watched));
-    watched.timers.push(done);
+    watched.until = this.#clock.now() + this.#momentMs;
+    this.#sweepAt(watched.until);
     if (this.#finished) this.#probe(watched);
+  }
+
+  /** Nobody waits for that answer any more. */
+  over(watched: Watched): void {
+    this.#settle(watched);
+  }
+
+  /** One timer for all answers of a connection, which would else have one each. */
+  #sweepAt(moment: number): void {
+    if (this.#sweeps) return;
+    this.#sweeps = true;
+    this.#clock.after(Math.max(0, moment - this.#clock.now()), () => {
+      this.#sweeps = false;
+      const now = this.#clock.now();
+      let next = Number.POSITIVE_INFINITY;
+      for (const each of this.#watches) {
+        if (each.state !== 'handed') continue;
+        if (each.until <= now) this.#settle(each);
+        else next = Math.min(next, each.until);
+      }
+      if (next < Number.POSITIVE_INFINITY) this.#sweepAt(next);
+    });
   }
 
   #settle(watched: Watched): void {
     watched.state = 'over';
-    for (const cancel of watched.timers.splice(0)) cancel();
+    for (const cancel of watched.timers) cancel();
+    watched.timers = NO_TIMERS;
     this.#watches.delete(watched);
     if (this.#watches.size > 0) return;
     const put = this.#put;
@@ -107,10 +131,8 @@ export class Connection {
     const ask = (): void => {
       if (!this.#socket.destroyed && this.#socket.writable) this.#socket.write(NOTHING);
     };
-    for (const part of PROBES) {
-      if (part === 0) ask();
-      else watched.timers.push(this.#clock.after(part * this.#momentMs, ask));
-    }
+    ask();
+    watched.timers = PROBES.map((part) => this.#clock.after(part * this.#momentMs, ask));
   }
 
   #onClose(): void {
@@ -136,8 +158,24 @@ export class Connection {
   }
 }
 
-interface Watched {
-  state: State;
+class Watched implements Watch {
+  readonly #connection: Connection;
   readonly left: () => void;
-  readonly timers: Cancel[];
+  state: State = 'waiting';
+  /** When the moment after its last byte is over. */
+  until = Number.POSITIVE_INFINITY;
+  timers = NO_TIMERS;
+
+  constructor(connection: Connection, left: () => void) {
+    this.#connection = connection;
+    this.left = left;
+  }
+
+  handed(): void {
+    this.#connection.handed(this);
+  }
+
+  over(): void {
+    this.#connection.over(this);
+  }
 }

@@ -58,18 +58,38 @@ const UNPACK: Readonly<Record<string, () => Transform>> = {
     : {}),
 };
 
-/** Resolves once, as soon as the outcome is certain; a body that is refused is not waited for. */
-export function readBody(request: IncomingMessage, bounds: BodyBounds): Promise<ReadBody | RejectReason> {
-  if (declaredBytes(request) > bounds.mostBytes) return Promise.resolve('rejected_too_large');
-  const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  const unpack = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding]?.() : undefined;
-  return new Promise((resolve) => {
+/**
+ * Calls `done` once, later, as soon as the outcome is certain; a body that is refused is not waited for. To be called
+ * with the request as it comes, before anybody else reads it.
+ */
+export function readBody(
+  request: IncomingMessage,
+  bounds: BodyBounds,
+  done: (body: ReadBody | RejectReason) => void,
+): void {
+  // Most bodies come with their headers, and are there when what has arrived has been looked through.
+  process.nextTick(() => {
+    if (declaredBytes(request) > bounds.mostBytes) return done('rejected_too_large');
+    const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+    if (request.complete && encoding === 'identity') return done(arrived(request, bounds));
+    const unpack = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding]?.() : undefined;
     const reading = new Reading(bounds, (bytes) => {
-      if (typeof bytes === 'string') resolve(bytes);
-      else resolve({ bytes, packed: unpack === undefined && encoding !== 'identity' });
+      if (typeof bytes === 'string') done(bytes);
+      else done({ bytes, packed: unpack === undefined && encoding !== 'identity' });
     });
     reading.follow(request, unpack);
   });
+}
+
+/** The body of a request that is all there. */
+function arrived(
+  request: IncomingMessage,
+  { held, mostBytes, mostHeldBytes }: BodyBounds,
+): ReadBody | RejectReason {
+  const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0);
+  if (bytes.length > mostBytes) return 'rejected_too_large';
+  if (held.bytes + bytes.length > mostHeldBytes) return 'rejected_bodies_full';
+  return { bytes, packed: false };
 }
 
 /** What `Content-Length` promises; 0 when it says nothing. */

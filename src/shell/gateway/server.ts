@@ -12,7 +12,7 @@ import type { Log } from '../shared/log.js';
 import { difference } from '../shared/settings/resolve.js';
 import { adminServer } from './admin.js';
 import type { AllowedKeys } from './allowed-keys.js';
-import { Attempt } from './attempt.js';
+import { Attempt, type AttemptHost } from './attempt.js';
 import { cacheSalt, salted } from './cache-salt.js';
 import { Carrier } from './carrier.js';
 import type { Certificate } from './certificate.js';
@@ -100,7 +100,14 @@ function urlOf(host: string, port: number, scheme = 'http'): string {
   return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-class RunningGateway implements Gateway {
+/** A request of a recognised route, read or turned away. */
+interface Arrived {
+  readonly route: Route;
+  readonly connection: Connection;
+  readonly body: ReadBody | RejectReason;
+}
+
+class RunningGateway implements Gateway, AttemptHost {
   #config: GatewayConfig;
   readonly #parts: GatewayParts;
   readonly #secret: string;
@@ -163,6 +170,10 @@ class RunningGateway implements Gateway {
     this.#server = this.#makeServer();
     if (config.admin.port !== undefined)
       this.#admin = adminServer({ ...this.#local, metricsElsewhere: false });
+  }
+
+  get draining(): boolean {
+    return this.#draining;
   }
 
   get port(): number {
@@ -290,7 +301,7 @@ class RunningGateway implements Gateway {
     if (answersCors(request, response, this.#config.cors)) return;
     if (answerLocally(request, response, this.#local)) return;
     const route = this.#routeOf(request);
-    if (route !== undefined) void this.#attempt(request, response, route);
+    if (route !== undefined) this.#attempt(request, response, route);
     else if (this.#allowed?.allows(request) === false) refuseKey(response);
     else this.#pass(request, response);
   }
@@ -309,56 +320,13 @@ class RunningGateway implements Gateway {
     void passing.finally(() => this.#passing.delete(passing));
   }
 
-  async #attempt(request: IncomingMessage, response: ServerResponse, route: Route): Promise<void> {
+  #attempt(request: IncomingMessage, response: ServerResponse, route: Route): void {
     const connection = this.#connections.get(request.socket);
     if (connection === undefined) return;
-    const known = this.#allowed?.allows(request) ?? true;
-    const body = known ? await this.#read(request) : 'rejected_key';
-    let tenant: string | undefined;
-    const attempt = new Attempt({
-      id: this.#id('attempt'),
-      route,
-      request,
-      response,
-      connection,
-      arrivedAt: this.#parts.clock.now(),
-      clock: this.#parts.clock,
-      scale: this.#scale,
-      draining: () => this.#draining,
-      sink: this.#carrier,
-      budget: () => (tenant === undefined ? undefined : this.#budgetOf(tenant)),
-    });
-    if (typeof body === 'string') {
-      attempt.family = familyOf(textOf(request, 'user-agent') ?? '');
-      this.#carrier.reject(attempt, body);
-      return;
-    }
-    const { bytes, packed } = body;
-    const facts = factsOf(request, route, body, {
-      config: this.#config,
-      wallClock: this.#parts.wallClock,
-      secret: this.#secret,
-      scale: this.#scale,
-    });
-    const { tenantAttempts } = this.#config.inbound;
-    if (tenantAttempts !== 'off' && this.#carrier.openOf(facts.tenant) >= tenantAttempts) {
-      attempt.family = familyOf(facts.userAgent);
-      this.#carrier.reject(attempt, 'rejected_tenant_full');
-      return;
-    }
-    tenant = facts.tenant;
-    attempt.keepRequest({
-      method: request.method ?? 'POST',
-      target: request.url ?? route.path,
-      headers: forwardedToEngine(request, packed),
-      body: this.#config.cacheSalt === 'tenant' && !packed ? salted(bytes, cacheSalt(facts.tenant)) : bytes,
-    });
-    this.#carrier.arrive(attempt, facts);
-  }
-
-  #read(request: IncomingMessage): Promise<ReadBody | RejectReason> {
+    if (this.#allowed?.allows(request) === false)
+      return this.#take(request, response, { route, connection, body: 'rejected_key' });
     const { requestBytes, inbound } = this.#config;
-    return readBody(request, {
+    const bounds = {
       clock: this.#parts.clock,
       held: this.#inbound.bodies,
       mostBytes: requestBytes,
@@ -366,7 +334,49 @@ class RunningGateway implements Gateway {
       tenant: this.#shareOf(request),
       wholeMs: inbound.bodyMs * this.#scale,
       idleMs: inbound.bodyIdleMs * this.#scale,
+    };
+    readBody(request, bounds, (body) => this.#take(request, response, { route, connection, body }));
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse, { route, connection, body }: Arrived): void {
+    const { clock, wallClock } = this.#parts;
+    const attempt = new Attempt({
+      id: this.#id('attempt'),
+      route,
+      request,
+      response,
+      connection,
+      arrivedAt: clock.now(),
+      clock,
+      scale: this.#scale,
+      host: this,
+      sink: this.#carrier,
     });
+    if (typeof body === 'string') {
+      attempt.family = familyOf(textOf(request, 'user-agent') ?? '');
+      return this.#carrier.reject(attempt, body);
+    }
+    const { bytes, packed } = body;
+    const config = this.#config;
+    const facts = factsOf(request, route, body, {
+      config,
+      wallClock,
+      secret: this.#secret,
+      scale: this.#scale,
+    });
+    const { tenantAttempts } = config.inbound;
+    if (tenantAttempts !== 'off' && this.#carrier.openOf(facts.tenant) >= tenantAttempts) {
+      attempt.family = familyOf(facts.userAgent);
+      return this.#carrier.reject(attempt, 'rejected_tenant_full');
+    }
+    attempt.tenant = facts.tenant;
+    attempt.keepRequest({
+      method: request.method ?? 'POST',
+      target: request.url ?? route.path,
+      headers: forwardedToEngine(request, packed),
+      body: config.cacheSalt === 'tenant' && !packed ? salted(bytes, cacheSalt(facts.tenant)) : bytes,
+    });
+    this.#carrier.arrive(attempt, facts);
   }
 
   /** What the request's tenant holds; absent while no tenant has a bound. */
@@ -378,7 +388,7 @@ class RunningGateway implements Gateway {
   }
 
   /** Executions granted beyond entitlements in the window, and how many it allows. */
-  #budgetOf(tenant: string): string | undefined {
+  budgetOf(tenant: string): string | undefined {
     const budget = this.#control.tenantBudget(tenant);
     return budget === undefined
       ? undefined
