@@ -3,6 +3,8 @@
 import type { Execution } from './call.js';
 import type { ControlBounds } from './options.js';
 
+const NONE: readonly Execution[] = [];
+
 export class AnswerMemory {
   readonly #bounds: ControlBounds;
   /** Executions with replayable bytes that are live or being read, in order of starting. */
@@ -33,9 +35,12 @@ export class AnswerMemory {
   /** `bytes` more of a replayable answer; returns the executions that must be sealed to stay within bounds. */
   add(execution: Execution, bytes: number): readonly Execution[] {
     execution.bytes += bytes;
-    if (!execution.replayable) return [];
+    if (!execution.replayable) return NONE;
     this.#live.add(execution);
     this.#liveBytes += bytes;
+    const fits =
+      execution.bytes <= this.#bounds.replayBytes && this.#liveBytes <= this.#bounds.liveReplayBytes;
+    if (fits) return NONE;
     const sealed: Execution[] = [];
     if (execution.bytes > this.#bounds.replayBytes) sealed.push(this.#seal(execution));
     return this.#fitLive(sealed);
@@ -51,7 +56,9 @@ export class AnswerMemory {
     (delivered ? this.#delivered : this.#undelivered).set(execution, tenant);
     this.#retainedBytes += execution.bytes;
     this.#retainedByTenant.set(tenant, (this.#retainedByTenant.get(tenant) ?? 0) + execution.bytes);
-    return [...this.#fitShare(tenant), ...this.#fitRetained()];
+    const shares = this.#fitShare(tenant);
+    const rest = this.#fitRetained();
+    return shares.length + rest.length === 0 ? NONE : [...shares, ...rest];
   }
 
   /** The bounds have changed: returns the executions to seal and the retained ones to drop. */
@@ -114,6 +121,7 @@ export class AnswerMemory {
 
   #fitShare(tenant: string): readonly Execution[] {
     const share = this.#bounds.retainedBytes * this.#bounds.retainedTenantShare;
+    if ((this.#retainedByTenant.get(tenant) ?? 0) <= share) return NONE;
     const dropped: Execution[] = [];
     for (const [execution, owner] of this.#byWorth()) {
       if ((this.#retainedByTenant.get(tenant) ?? 0) <= share) break;
@@ -125,6 +133,7 @@ export class AnswerMemory {
   }
 
   #fitRetained(): readonly Execution[] {
+    if (this.#retainedBytes <= this.#bounds.retainedBytes) return NONE;
     const dropped: Execution[] = [];
     for (const [execution] of this.#byWorth()) {
       if (this.#retainedBytes <= this.#bounds.retainedBytes) break;

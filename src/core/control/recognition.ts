@@ -43,6 +43,7 @@ const NOTHING = { evidence: [], proven: false, overlaps: [], holdBack: false } a
 /** Decides for a shareable attempt; `calls` have its tenant and fingerprint. */
 export function recognise(facts: AttemptFacts, calls: readonly Call[], around: Surroundings): Recognition {
   const { options, now } = around;
+  if (calls.length === 0) return options.coalesce === 'off' ? notAttached(facts, [], 0) : unlike(facts, 0);
   const graceMs = typeof options.grace === 'number' ? options.grace : 0;
   const matches = sharpest(
     calls.filter((call) => mayMatter(facts, call)).map((call) => matchOf(facts, call, now, graceMs)),
@@ -60,6 +61,11 @@ export function recognise(facts: AttemptFacts, calls: readonly Call[], around: S
   if (found !== undefined) return known(found, facts, candidates);
   const beside = matches.filter(({ call }) => call.listeners.size > 0);
   if (beside.length > 0) return besideLive(facts, beside, candidates, now);
+  return unlike(facts, candidates);
+}
+
+/** No call that is known is its own. */
+function unlike(facts: AttemptFacts, candidates: number): Recognition {
   const decision = (facts.retryCount ?? 0) >= 1 ? 'unknown_predecessor' : 'new_call';
   return { ...NOTHING, decision, candidates };
 }

@@ -6,6 +6,8 @@ import type { AttemptFacts } from './event.js';
 /** How many calls of one scope are looked at without a name that points to them. */
 export const SCAN_LIMIT = 512;
 
+const NO_CALLS: readonly Call[] = [];
+
 /** Nothing crosses a tenant: every look-up starts from this. */
 export function scopeOf(facts: AttemptFacts): string {
   return `${facts.tenant}\n${facts.fingerprint}`;
@@ -93,9 +95,12 @@ export class Register {
 
   /** What the attempt could belong to: calls it names, then the oldest of its scope. */
   candidates(facts: AttemptFacts): readonly Call[] {
+    const scope = scopeOf(facts);
+    // Names are found within a scope only.
+    if (!this.#byScope.has(scope)) return NO_CALLS;
     const found = new Set<Call>();
     for (const name of namesOf(facts)) for (const call of this.#byName.get(name) ?? []) found.add(call);
-    for (const call of this.scope(scopeOf(facts))) found.add(call);
+    for (const call of this.scope(scope)) found.add(call);
     return [...found];
   }
 }
