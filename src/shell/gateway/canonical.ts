@@ -27,10 +27,11 @@ const CONTROL = /[\u0000-\u001f]/;
 
 /**
  * The members of the JSON object that `text` holds, or undefined when it has no canonical form: not an object,
- * not JSON, a key twice in one object, deeper than {@link DEPTH_LIMIT}, or larger than {@link STEP_LIMIT}.
+ * not JSON, a key twice in one object, deeper than {@link DEPTH_LIMIT}, or larger than {@link STEP_LIMIT}. `clean` says
+ * that the text is known to hold no control character at all, so that none is looked for in its strings.
  */
-export function canonicalMembers(text: string): Members | undefined {
-  const reader = new Reader(text);
+export function canonicalMembers(text: string, clean = false): Members | undefined {
+  const reader = new Reader(text, clean);
   try {
     const members = reader.topObject();
     return reader.atEnd() ? members : undefined;
@@ -42,11 +43,20 @@ export function canonicalMembers(text: string): Members | undefined {
 
 /** The canonical text of an object's members, without those named in `without`. */
 export function canonicalText(members: Members, without: ReadonlySet<string> = new Set()): string {
-  const parts: string[] = [];
-  for (const key of [...members.keys()].toSorted(byCodeUnits)) {
-    if (!without.has(key)) parts.push(`${JSON.stringify(key)}:${members.get(key) ?? ''}`);
+  const names: string[] = [];
+  for (const name of members.keys()) if (!without.has(name)) names.push(name);
+  if (!areSorted(names)) names.sort(byCodeUnits);
+  let text = '';
+  for (const name of names)
+    text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${members.get(name) ?? ''}`;
+  return text === '' ? '{}' : `${text}}`;
+}
+
+function areSorted(names: readonly string[]): boolean {
+  for (let at = 1; at < names.length; at += 1) {
+    if ((names[at - 1] as string) > (names[at] as string)) return false;
   }
-  return `{${parts.join(',')}}`;
+  return true;
 }
 
 function byCodeUnits(a: string, b: string): number {
@@ -55,11 +65,13 @@ function byCodeUnits(a: string, b: string): number {
 
 class Reader {
   readonly #text: string;
+  readonly #clean: boolean;
   #at = 0;
   #steps = STEP_LIMIT;
 
-  constructor(text: string) {
+  constructor(text: string, clean: boolean) {
     this.#text = text;
+    this.#clean = clean;
   }
 
   topObject(): Members {
@@ -86,7 +98,7 @@ class Reader {
       const key = this.#string();
       this.#space();
       this.#take(':');
-      const name = JSON.parse(key) as string;
+      const name = key.includes('\\') ? (JSON.parse(key) as string) : key.slice(1, -1);
       if (members.has(name)) throw new NoForm();
       members.set(name, this.#value(depth));
       if (this.#closes('}')) return members;
@@ -172,7 +184,7 @@ class Reader {
     if (end < 0) throw new NoForm();
     this.#at = end + 1;
     const token = text.slice(from, end + 1);
-    if (CONTROL.test(token)) throw new NoForm();
+    if (!this.#clean && CONTROL.test(token)) throw new NoForm();
     if (plain) return token;
     this.#spend(ESCAPED_STEPS);
     try {

@@ -47,8 +47,7 @@ export class Carrier implements AttemptSink, ExecutionSink {
   readonly #parts: CarrierParts;
   readonly #driver: Driver;
   readonly #attempts = new Map<string, Attempt>();
-  /** Of attempts that have not ended: whose they are, and how many each tenant has. */
-  readonly #tenants = new Map<string, string>();
+  /** How many attempts that have not ended each tenant has. */
   readonly #open = new Map<string, number>();
   readonly #waiting = new Map<string, Waiting>();
   /** Executions whose answer may still be read. */
@@ -76,7 +75,6 @@ export class Carrier implements AttemptSink, ExecutionSink {
   arrive(attempt: Attempt, facts: AttemptFacts): void {
     attempt.family = familyOf(facts.userAgent);
     this.#attempts.set(attempt.id, attempt);
-    this.#tenants.set(attempt.id, facts.tenant);
     this.#open.set(facts.tenant, this.openOf(facts.tenant) + 1);
     this.send({ kind: 'arrive', attempt: attempt.id, facts });
   }
@@ -242,9 +240,7 @@ export class Carrier implements AttemptSink, ExecutionSink {
     if (waiting?.before !== undefined) this.#listen(attempt, waiting.before);
   }
 
-  #countDown(id: string): void {
-    const tenant = this.#tenants.get(id) ?? '';
-    this.#tenants.delete(id);
+  #countDown({ tenant = '' }: Attempt): void {
     const left = this.openOf(tenant) - 1;
     if (left > 0) this.#open.set(tenant, left);
     else this.#open.delete(tenant);
@@ -286,7 +282,7 @@ export class Carrier implements AttemptSink, ExecutionSink {
     const attempt = this.#attempts.get(id);
     if (attempt === undefined) return;
     this.#attempts.delete(id);
-    this.#countDown(id);
+    this.#countDown(attempt);
     this.#stopWaiting(attempt);
     if (this.#attempts.size === 0) this.#whenIdle?.();
   }

@@ -1,7 +1,9 @@
 /** What makes two requests the same request: one hash over everything that decides the answer. */
 
+import { isAscii } from 'node:buffer';
 import { createHash, hash as hashOf } from 'node:crypto';
 import { canonicalMembers, canonicalText, type Members } from './canonical.js';
+import { hasControlBytes } from './control-bytes.js';
 
 /** Bodies above this are hashed as they came: a canonical form of them would hold up every other client. */
 export const CANONICAL_LIMIT_BYTES = 2 * 1024 * 1024;
@@ -56,7 +58,10 @@ function membersOf({ body, versions }: Asked): Members | undefined {
   if (body.length > CANONICAL_LIMIT_BYTES) return undefined;
   if ((versions['content-encoding'] ?? []).length > 0) return undefined;
   try {
-    return canonicalMembers(utf8.decode(body));
+    return canonicalMembers(
+      isAscii(body) ? body.toString('latin1') : utf8.decode(body),
+      !hasControlBytes(body),
+    );
   } catch {
     return undefined;
   }

@@ -40,8 +40,10 @@ export class LogOutput implements DestinationStream {
   }
 
   write(line: string): void {
-    if (this.#bytes + Buffer.byteLength(line) > this.#mostBytes) return this.#lose(1);
-    this.#keep(line);
+    const bytes = Buffer.byteLength(line);
+    if (this.#bytes + bytes > this.#mostBytes) return this.#lose(1);
+    this.#lines.push(line);
+    this.#bytes += bytes;
     this.#next();
   }
 

@@ -180,7 +180,9 @@ export function errorText(error: unknown): string {
 
 function listed(fields: LogFields | undefined): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields ?? {})) {
+  if (fields === undefined) return kept;
+  for (const name of Object.keys(fields) as (keyof LogFields)[]) {
+    const value = fields[name];
     if (value === undefined || !Object.hasOwn(FIELDS, name)) continue;
     kept[name] = typeof value === 'string' ? clipped(value) : value;
   }
