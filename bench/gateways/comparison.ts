@@ -117,7 +117,7 @@ async function latencies(entries: readonly Entry[], { rig, extent, say }: Parts)
       const straight = new Map<number, Taken>();
       for (const { name, started, rates, latencies: its } of entries) {
         const own = greatest(rates[workload]);
-        if (name === DIRECT.name || own === 0) continue;
+        if (name === DIRECT.name || !(own > 0)) continue;
         const ratePerSecond = own >= HEADROOM * common ? common : own / 2;
         const plan = { ratePerSecond, seed: round, warmMs: WARM * extent.windowMs, ms: extent.windowMs };
         const through = await latencyAt(rig, started, WORKLOAD[workload], plan);

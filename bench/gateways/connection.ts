@@ -20,6 +20,8 @@ export interface Exchange {
   endMs: number;
   /** Undefined for a whole answer. */
   fault: string | undefined;
+  /** Words of its answer that came inside the window that is measured. */
+  wordsInside: number;
   /** Called at `firstMs`. */
   readonly first?: () => void;
 }
@@ -35,7 +37,7 @@ const SHOWN_BYTES = 200;
 export class Connection {
   readonly #target: Target;
   readonly #done: (exchange: Exchange) => void;
-  readonly #heard: (words: number) => void;
+  readonly #heard: (exchange: Exchange, words: number) => void;
   #socket: Socket | undefined;
   #exchange: Exchange | undefined;
   #pieces: Buffer[] = [];
@@ -45,7 +47,11 @@ export class Connection {
   #answers = 0;
 
   /** `done` is called once for each exchange that was begun, `heard` for each piece of an answer. */
-  constructor(target: Target, done: (exchange: Exchange) => void, heard: (words: number) => void = () => {}) {
+  constructor(
+    target: Target,
+    done: (exchange: Exchange) => void,
+    heard: (exchange: Exchange, words: number) => void = () => {},
+  ) {
     this.#target = target;
     this.#done = done;
     this.#heard = heard;
@@ -100,7 +106,7 @@ export class Connection {
     if (exchange === undefined) return;
     const words = wordsIn(bytes);
     this.#words += words;
-    this.#heard(words);
+    this.#heard(exchange, words);
     if (words > 0 && Number.isNaN(exchange.firstMs)) {
       exchange.firstMs = nowMs();
       exchange.first?.();

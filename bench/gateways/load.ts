@@ -50,6 +50,7 @@ class Requests {
       firstMs: Number.NaN,
       endMs: Number.NaN,
       fault: undefined,
+      wordsInside: 0,
       ...(first === undefined ? {} : { first }),
     };
   }
@@ -95,40 +96,53 @@ async function closedLoop({ asked, connections, warmMs, ms }: ClosedLoop): Promi
   const texts = new Requests(asked);
   const inside: Exchange[] = [];
   const faults: string[] = [];
-  let words = 0;
+  const outstanding = new Set<Exchange>();
   const from = nowMs() + warmMs;
   const to = from + ms;
-  let open = connections;
-  const done = (connection: Connection, exchange: Exchange): void => {
-    if (exchange.fault !== undefined) faults.push(exchange.fault);
-    else if (exchange.endMs >= from && exchange.endMs < to) inside.push(exchange);
-    // A contender that refuses everything is not asked as fast as it refuses.
-    if (exchange.endMs >= to) open -= 1;
-    else if (exchange.fault === undefined) connection.send(texts.next(nowMs()));
-    else setTimeout(() => connection.send(texts.next(nowMs())), PAUSE_MS);
+  let [words, open] = [0, connections];
+  const broken = (exchange: Exchange, reason: string): void => {
+    faults.push(reason);
+    words -= exchange.wordsInside;
   };
-  const heard = (count: number): void => {
+  const next = (connection: Connection): void => {
+    if (nowMs() >= to) {
+      open -= 1;
+      return;
+    }
+    const exchange = texts.next(nowMs());
+    outstanding.add(exchange);
+    connection.send(exchange);
+  };
+  const done = (connection: Connection, exchange: Exchange): void => {
+    outstanding.delete(exchange);
+    if (exchange.fault === undefined) {
+      if (exchange.endMs >= from && exchange.endMs < to) inside.push(exchange);
+      next(connection);
+      return;
+    }
+    broken(exchange, exchange.fault);
+    // A contender that refuses everything is not asked as fast as it refuses.
+    setTimeout(next, PAUSE_MS, connection);
+  };
+  const heard = (exchange: Exchange, count: number): void => {
     const now = nowMs();
-    if (now >= from && now < to) words += count;
+    if (now < from || now >= to) return;
+    words += count;
+    exchange.wordsInside += count;
   };
   const all = Array.from({ length: connections }, () => {
     const connection: Connection = new Connection(asked.target, (each) => done(connection, each), heard);
     return connection;
   });
-  for (const connection of all) connection.send(texts.next(nowMs()));
+  for (const connection of all) next(connection);
   await after(warmMs);
   reply({ kind: 'opened' });
   await after(ms);
   reply({ kind: 'closed' });
-  const taken = (): Taken => ({
-    ...takenOf(inside, faults, ms / 1_000),
-    answers: words / wordsDue(asked.answer),
-  });
-  const counted = taken();
   await settled(() => open);
-  for (let missing = open; missing > 0; missing -= 1) faults.push('no answer before the end');
+  for (const exchange of outstanding) broken(exchange, 'no answer before the end');
   for (const connection of all) connection.close();
-  return faults.length === counted.faults ? counted : taken();
+  return { ...takenOf(inside, faults, ms / 1_000), answers: words / wordsDue(asked.answer) };
 }
 
 async function openLoop({ asked, ratePerSecond, seed, warmMs, ms }: OpenLoop): Promise<Taken> {

@@ -5,7 +5,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Compared } from '../../bench/gateways/comparison.js';
-import { FakeEngine, json } from '../support/fake-engine.js';
+import { JSON_WORDS } from '../../bench/gateways/workload.js';
+import { FakeEngine, json, type Script } from '../support/fake-engine.js';
 import { ROOT } from '../support/root.js';
 
 interface Ended {
@@ -37,8 +38,7 @@ test('the bench counts whole answers, latencies, CPU and held streams of each co
   for (const { name, rates, latencies, held } of all) {
     for (const [workload, rounds] of Object.entries(rates)) {
       const [round] = rounds;
-      assert.ok(round !== undefined && round.taken.whole > 0, `${name}, ${workload}`);
-      assert.ok(Math.abs(round.perSecond * 0.2 - round.taken.whole) <= 32, `${round.perSecond}/s`);
+      assert.ok(round !== undefined && round.perSecond > 0, `${name}, ${workload}`);
       assert.equal(round.taken.faults, 0);
     }
     if (name === 'direct') continue;
@@ -51,10 +51,18 @@ test('the bench counts whole answers, latencies, CPU and held streams of each co
   }
 });
 
-const BROKEN = [
+const BROKEN: readonly { readonly what: string; readonly script: Script; readonly said: string }[] = [
   { what: 'the answer of another request', script: json({ choices: [] }), said: 'not the answer to' },
+  {
+    what: 'half of the words',
+    script: ({ body, response }) => {
+      const [marker = ''] = /holdfast-bench-\w+/.exec(body) ?? [];
+      response.end(`${marker} ${'~w'.repeat(JSON_WORDS / 2)} "stop" "usage"`);
+    },
+    said: `${JSON_WORDS / 2} words of ${JSON_WORDS}`,
+  },
   { what: 'an error', script: json({ error: 'no' }, 500), said: 'status 500' },
-] as const;
+];
 
 for (const { what, script, said } of BROKEN) {
   test(`a gateway that gives ${what} is reported and counts no answer`, async (t) => {
@@ -66,7 +74,7 @@ for (const { what, script, said } of BROKEN) {
     assert.ok(stderr.includes(said), stderr);
     const broken = (JSON.parse(stdout) as Compared[]).find(({ name }) => name === 'broken');
     assert.deepEqual(
-      broken?.rates['1 kB'].map(({ taken }) => taken.whole),
+      broken?.rates['1 kB'].map(({ perSecond }) => perSecond),
       [0],
     );
   });
