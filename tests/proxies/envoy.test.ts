@@ -4,10 +4,10 @@ import { equal, ok } from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gatewayConfig } from '../../src/shell/gateway/config.js';
-import { event, json, openStream } from '../support/fake-engine.js';
+import { event, openStream } from '../support/fake-engine.js';
 import { answerIn, RawClient } from '../support/raw-client.js';
 import { type Edits, ENVOY_CONFIG, envoy, startEnvoy } from './proxy.js';
-import { type Kind, PAUSE_MS, STREAM, scene, shipped, TOKEN } from './scenes.js';
+import { BUSY, type Kind, PASSED, PAUSE_MS, STREAM, scene, shipped, TOKEN } from './scenes.js';
 
 const ENVOY: Kind = { name: 'Envoy', had: envoy, start: startEnvoy };
 const ROUTE_TIMEOUT = '                            timeout: 0s';
@@ -46,7 +46,7 @@ test('with a retry policy, one request becomes as many attempts as it allows', a
     [ROUTE_TIMEOUT, policy],
     ['max_retries: 0', 'max_retries: 3'],
   ];
-  const stage = await scene(t, ENVOY, json({ error: { message: 'busy' } }, 503), { edits });
+  const stage = await scene(t, ENVOY, BUSY, { edits, settings: PASSED });
   if (stage === undefined) return;
   const client = await RawClient.ask(stage.port);
   await client.until('busy');
@@ -62,7 +62,7 @@ test('a client may not order retries, as it may without the line on internal add
     ],
     ['max_retries: 0', 'max_retries: 3'],
   ];
-  const stage = await scene(t, ENVOY, json({ error: { message: 'busy' } }, 503), { edits });
+  const stage = await scene(t, ENVOY, BUSY, { edits, settings: PASSED });
   if (stage === undefined) return;
   const headers = { 'x-envoy-retry-on': '5xx', 'x-envoy-max-retries': '2' };
   const client = await RawClient.ask(stage.port, { headers });

@@ -10,10 +10,12 @@ import { answerIn, RawClient, requestText } from '../support/raw-client.js';
 import { type Edits, NGINX_CONFIG, nginx, startNginx } from './proxy.js';
 import {
   askFrom,
+  BUSY,
   connectionsOf,
   decisions,
   heldStream,
   type Kind,
+  PASSED,
   PAUSE_MS,
   STREAM,
   scene,
@@ -75,8 +77,9 @@ test('with its buffering on, an answer that its client never took counts as deli
     [[], 'left_mid_answer', 'adopt_answer'],
     [[BUFFERED], 'delivered', 'new_call'],
   ] as const) {
-    const answer = { text: 'x'.repeat(12 * MIB) };
-    const settings = { control: { bounds: { replayBytes: 16 * MIB }, replayDeliveredMs: 0 } };
+    // More than the buffers of all the sockets between take.
+    const answer = { text: 'x'.repeat(24 * MIB) };
+    const settings = { control: { bounds: { replayBytes: 30 * MIB }, replayDeliveredMs: 0 } };
     const stage = await scene(t, NGINX, json(answer), { edits, settings });
     if (stage === undefined) return;
     const { rig, port } = stage;
@@ -112,7 +115,7 @@ test('when it asks again after a 503, one request becomes two attempts', async (
     ['proxy_next_upstream error;', 'proxy_next_upstream error http_503 non_idempotent;'],
     ['server 127.0.0.1:8900;', 'server 127.0.0.1:8900; server 127.0.0.1:8900 weight=2;'],
   ];
-  const stage = await scene(t, NGINX, json({ error: { message: 'busy' } }, 503), { edits });
+  const stage = await scene(t, NGINX, BUSY, { edits, settings: PASSED });
   if (stage === undefined) return;
   const client = await RawClient.ask(stage.port);
   await client.until('busy');

@@ -19,6 +19,10 @@ export const TOKEN = event({ choices: [{ delta: { content: 'first' } }] });
 export const DONE = event('[DONE]');
 export const STREAM: RawRequest = { body: '{"model":"tiny","stream":true,"messages":[]}' };
 
+/** An engine that says 503, and a gateway that passes it on at once instead of waiting for the engine. */
+export const BUSY = json({ error: { message: 'busy' } }, 503);
+export const PASSED: GatewaySettings = { control: { unavailable: 'pass' } };
+
 /** A proxy by name: how it is had, and how it is started. */
 export interface Kind {
   readonly name: string;
@@ -158,7 +162,7 @@ export function shipped(kind: Kind, defaults: { readonly cut: Edits; readonly cu
   });
 
   test(`behind ${name}, an engine that says 503 is asked once for one request`, async (t) => {
-    const stage = await scene(t, kind, json({ error: { message: 'busy' } }, 503));
+    const stage = await scene(t, kind, BUSY, { settings: PASSED });
     if (stage === undefined) return;
     const client = await RawClient.ask(stage.port, {
       headers: { 'x-envoy-retry-on': '5xx', 'x-envoy-max-retries': '3' },

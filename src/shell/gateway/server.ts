@@ -48,7 +48,6 @@ import { originForm, type Route, recognised } from './routes.js';
 import { TenantBytes } from './tenant-bytes.js';
 import { Upstream } from './upstream.js';
 
-/** What names the operators' port. */
 const ADMIN_WORDS = { host: 'admin.host', port: 'admin.port' };
 /** When everything has ended, what is still on its way to clients has this long, milliseconds. */
 const FLUSH_MS = 1_000;
