@@ -51,6 +51,9 @@ export const SETTINGS = {
     retain_keyed: '12s',
     replay_delivered: '2s',
     default_deadline: '5s',
+    // One engine that is made to fail is still the only one.
+    unavailable: 'pass',
+    health: { rest: '1ms', longest_rest: '1ms', slow_start: '0ms' },
     bounds: {
       line_entries: 8,
       line_wait: '8s',
