@@ -31,6 +31,10 @@ const HEADERS = [
   'x-holdfast-cancel-on-leave: true',
   'accept-encoding: gzip',
   'te: trailers',
+  'origin: https://page.example',
+  'origin: https://evil.example',
+  'access-control-request-method: POST',
+  'access-control-request-headers: authorization',
 ];
 /** Pieces that parsers trip over. */
 const TOKENS = [

@@ -2,18 +2,21 @@
  * Throws mutated requests at a gateway in front of an engine that fails in every way, and checks after each round that
  * the process is up, the books balance, a good request is answered, and what is held is back at its base.
  *
- *   npm run fuzz -- [--minutes N] [--seed S] [--inputs N]
+ *   npm run fuzz -- [--minutes N] [--seed S] [--inputs N] [--tls]
  *
  * Results go to stdout, progress to stderr. Exit code 0: every law held; 1: one did not, with the seed of its round.
  */
 
+import { spawnSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Random } from '../../src/core/chance/random.js';
 import type { GatewaySettings } from '../../src/shell/gateway/config.js';
 import { type Base, backAt, baseOf } from '../support/base.js';
+import { makeCertificates } from '../support/certificates.js';
 import { json } from '../support/fake-engine.js';
 import { type Rig, startRig } from '../support/gateway-rig.js';
+import { OVER_TLS } from '../support/over-tls.js';
 import { answerIn, RawClient } from '../support/raw-client.js';
 import { faulty } from './faults.js';
 import { input } from './inputs.js';
@@ -29,8 +32,18 @@ const KIB = 1024;
 const SETTINGS: GatewaySettings = {
   requestBytes: 128 * KIB,
   readerBytes: 64 * KIB,
-  inbound: { bodyBytes: 512 * KIB, headerFields: 60, headersMs: 400, bodyMs: 400, bodyIdleMs: 200 },
-  upstreamTimeouts: { firstByteMs: 200, idleMs: 200 },
+  inbound: {
+    bodyBytes: 512 * KIB,
+    tenantBytes: 256 * KIB,
+    pipelined: 3,
+    headerFields: 60,
+    headersMs: 400,
+    bodyMs: 400,
+    bodyIdleMs: 200,
+  },
+  cors: { origins: ['https://page.example'], credentials: true },
+  tls: { handshakeMs: 400 },
+  upstreamTimeouts: { firstByteMs: 400, idleMs: 200 },
   control: {
     room: 6,
     deliveredAfterMs: 20,
@@ -49,11 +62,13 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string' },
     inputs: { type: 'string', default: '1000' },
+    tls: { type: 'boolean', default: false },
   },
 });
 const first = Number(values.seed ?? Date.now() % 1_000_000);
 const minutes = Number(values.minutes);
 const perRound = Number(values.inputs);
+if (values.tls && OVER_TLS === undefined) againOverTls();
 if (![first, minutes, perRound].every((value) => Number.isFinite(value) && value >= 0)) {
   process.stderr.write('--minutes, --seed and --inputs take numbers, such as --minutes 10 --seed 7\n');
   process.exit(2);
@@ -64,11 +79,20 @@ const fail = (error: unknown): never => {
   process.stdout.write(
     `a law does not hold, in the round of seed ${seed}: ${String((error as Error).stack)}\n`,
   );
-  process.stdout.write(`again: npm run fuzz -- --minutes 0 --seed ${seed} --inputs ${perRound}\n`);
+  process.stdout.write(
+    `again: npm run fuzz -- --minutes 0 --seed ${seed} --inputs ${perRound}${values.tls ? ' --tls' : ''}\n`,
+  );
   process.exit(1);
 };
 process.on('uncaughtException', fail);
 process.on('unhandledRejection', fail);
+
+/** The same run in a process whose gateway and clients speak TLS. */
+function againOverTls(): never {
+  const env = { ...process.env, HOLDFAST_OVER_TLS: makeCertificates() };
+  const { status } = spawnSync(process.execPath, process.argv.slice(1), { env, stdio: 'inherit' });
+  process.exit(status ?? 1);
+}
 
 /** The statuses that no client may be told by the gateway itself. */
 const NEVER = new Set([408, 409, 529]);
