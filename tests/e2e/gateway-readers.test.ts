@@ -183,14 +183,23 @@ describe('a reader that is slow', () => {
   });
 
   test('one that keeps up gets an answer far longer than the bound', async () => {
+    let quick: RawClient | undefined;
+    const piece = event('x'.repeat(65_536));
     const rig = await start(
       (call) => {
         openStream(call);
-        flood(call, 12 * MIB, () => call.response.end(event('[DONE]')));
+        let sent = 0;
+        const pump = (): void => {
+          for (; sent < 12 * MIB && sent - (quick?.socket.bytesRead ?? 0) < 2 * MIB; sent += piece.length)
+            call.response.write(piece);
+          if (sent >= 12 * MIB) call.response.end(event('[DONE]'));
+          else if (!call.response.destroyed) setTimeout(pump, 5);
+        };
+        pump();
       },
       { readerBytes: 8 * MIB, control: { bounds: { replayBytes: MIB } } },
     );
-    const quick = await RawClient.ask(rig.gateway.port, STREAM);
+    quick = await RawClient.ask(rig.gateway.port, STREAM);
     await quick.until('[DONE]');
     equal((await rig.verdict('attempt-ended')).ending, 'delivered');
     equal(rig.verdicts.items.filter(({ kind }) => kind === 'seal').length, 1);
