@@ -67,11 +67,13 @@ export function readBody(
   bounds: BodyBounds,
   done: (body: ReadBody | RejectReason) => void,
 ): void {
-  // Most bodies come with their headers, and are there when what has arrived has been looked through.
+  // Most bodies come with their headers, and are there as soon as Node has read on.
   process.nextTick(() => {
-    if (declaredBytes(request) > bounds.mostBytes) return done('rejected_too_large');
+    const declared = declaredBytes(request);
+    if (declared > bounds.mostBytes) return done('rejected_too_large');
     const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-    if (request.complete && encoding === 'identity') return done(arrived(request, bounds));
+    const isThere = request.complete || (declared > 0 && request.readableLength === declared);
+    if (isThere && encoding === 'identity') return done(arrived(request, bounds));
     const unpack = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding]?.() : undefined;
     const reading = new Reading(bounds, (bytes) => {
       if (typeof bytes === 'string') done(bytes);
