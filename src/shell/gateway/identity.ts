@@ -1,6 +1,7 @@
 /** Who asks, and which call a request says it belongs to. */
 
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { clientAddress, type ProxySettings } from './client-address.js';
 import type { Anonymous } from './config.js';
 import { veil } from './fingerprint.js';
@@ -80,7 +81,20 @@ function scopeOf(
     if (user === undefined) shareable = false;
     parts.push('end user', user ?? '');
   }
-  return { tenant: veil(secret, 'tenant', ...parts), shareable };
+  return { tenant: veiled(request.socket, secret, parts), shareable };
+}
+
+/** What the latest request of a connection was, which the next one mostly is too. */
+const latest = new WeakMap<Socket, { readonly text: string; readonly tenant: string }>();
+
+function veiled(connection: Socket, secret: string, parts: readonly string[]): string {
+  // No header has a line feed in it.
+  const text = parts.join('\n');
+  const known = latest.get(connection);
+  if (known?.text === text) return known.tenant;
+  const tenant = veil(secret, 'tenant', ...parts);
+  latest.set(connection, { text, tenant });
+  return tenant;
 }
 
 /** The first of these headers that the request has: its name and value. */

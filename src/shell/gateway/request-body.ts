@@ -86,12 +86,14 @@ export function readBody(
 /** The body of a request that is all there. */
 function arrived(
   request: IncomingMessage,
-  { held, mostBytes, mostHeldBytes }: BodyBounds,
+  { held, mostBytes, mostHeldBytes, tenant }: BodyBounds,
 ): ReadBody | RejectReason {
   const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0);
-  if (bytes.length > mostBytes) return 'rejected_too_large';
-  if (held.bytes + bytes.length > mostHeldBytes) return 'rejected_bodies_full';
-  return { bytes, packed: false };
+  const { length } = bytes;
+  if (length > mostBytes) return 'rejected_too_large';
+  if (held.bytes + length > mostHeldBytes) return 'rejected_bodies_full';
+  const isBeyondShare = length > 0 && tenant !== undefined && tenant.bytes + length > tenant.most;
+  return isBeyondShare ? 'rejected_tenant_bytes' : { bytes, packed: false };
 }
 
 /** What `Content-Length` promises; 0 when it says nothing. */
