@@ -206,7 +206,10 @@ describe('a client', () => {
           equal((await told(rig, {})).status, 200);
           const answers = await Promise.all(all.map((client) => client.rest()));
           clearInterval(drip);
-          for (const { status, headers } of answers.map(answerIn))
+          // What is still sent to a connection that has ended may take its last words along.
+          const said = answers.filter((text) => text !== '').map(answerIn);
+          ok(said.length > 0);
+          for (const { status, headers } of said)
             deepEqual([status, headers['x-holdfast-reason']], [400, 'rejected_too_slow']);
         },
         endings: ['delivered', ...(part === 'body' ? Array.from(Array(100), () => 'rejected_too_slow') : [])],
@@ -222,8 +225,13 @@ describe('a client', () => {
         ]);
         const ended = once(others, 'exit');
         equal(await Promise.race([once(others, 'message').then(([said]) => Number(said)), ended]), IDLE);
-        const text = rig.metrics.text();
-        ok((valueOf(readExposition(text), 'holdfast_connections_open') ?? 0) >= IDLE, 'all are there');
+        // The system has taken them before the gateway has.
+        const open = (): number =>
+          valueOf(readExposition(rig.metrics.text()), 'holdfast_connections_open') ?? 0;
+        for (let turn = 0; open() < IDLE; turn += 1) {
+          ok(turn < 2_000, `only ${open()} are there`);
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        }
         equal((await told(rig, {})).status, 200);
         others.kill('SIGKILL');
         await ended;
