@@ -207,7 +207,7 @@ describe('a client', () => {
           const answers = await Promise.all(all.map((client) => client.rest()));
           clearInterval(drip);
           // What is still sent to a connection that has ended may take its last words along.
-          const said = answers.filter((text) => text !== '').map(answerIn);
+          const said = answers.filter((each) => each !== '').map(answerIn);
           ok(said.length > 0);
           for (const { status, headers } of said)
             deepEqual([status, headers['x-holdfast-reason']], [400, 'rejected_too_slow']);
