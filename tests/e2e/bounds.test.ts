@@ -4,7 +4,7 @@
  * what happens at them.
  */
 
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
@@ -112,6 +112,19 @@ const BOUNDS: Readonly<Record<string, (() => Promise<void>) | readonly [file: st
     equal(await told(await open(rig, chunked(sized(101)))), '413 rejected_too_large');
   },
   reader_bytes: ['e2e/gateway-readers', 'is cut when it is further behind than its bound'],
+  repeat_bytes: async () => {
+    let asked = 0;
+    const busy: Script = (call) => {
+      asked += 1;
+      if (asked === 2) OK(call);
+      else json({ error: { message: 'busy' } }, 503)(call);
+    };
+    const rig = await start({ repeatBytes: 50 }, busy);
+    equal(await told(await ask(rig, { body: sized(50) })), '200 started');
+    equal(asked, 2, 'it was sent again');
+    match(await told(await ask(rig, { body: sized(51) })), /^503 /);
+    equal(asked, 3, 'it was sent once');
+  },
   'inbound.connections': async () => {
     const rig = await start({ inbound: { connections: 2 } });
     const held = await open(rig);
