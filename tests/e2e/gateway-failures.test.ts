@@ -83,7 +83,7 @@ const TOKEN = event({ choices: [{ delta: { content: 'a' } }] });
 describe('before the first byte of the answer', () => {
   test('an engine that cannot be reached, with another that can: the other one is asked, and first from then on', async () => {
     const dead = await deadUrl();
-    const rig = await startRig(json({ ok: true }));
+    const rig = await startRig(json({ data: [] }));
     running = rig;
     const second = await startRig(json({}), { upstreams: [{ url: dead }, { url: rig.engine.url }] });
     try {

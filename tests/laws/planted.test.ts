@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { type ControlSettings, controlOptions } from '../../src/core/control/options.js';
 import type { Verdict } from '../../src/core/control/verdict.js';
 import { control, type MakeSubject } from '../support/subject.js';
+import { EnginesLaw } from './law-engines.js';
 import { Laws } from './laws.js';
 import { type Moment, Witness } from './moment.js';
 import { lateRecovery, patient, recovery } from './recovery.js';
@@ -304,6 +305,53 @@ test('law 6 sees a line, a memory and a table of calls that grow past their boun
   deepEqual(broken(sound, { ...SETTINGS, room: 7 }), [6]);
   const keeps = throughout(sound, 'forget', () => []);
   deepEqual(broken(keeps, told({ retainedBytes: 20_000 })), [6]);
+});
+
+/** Two engines, of which one is gone for a while. */
+function several(settings: ControlSettings): Moment[] {
+  const moments: Moment[] = [];
+  const outages = [{ fromMs: 12_000, untilMs: 20_000, says: 'refused' as const }];
+  const options = { ...day(settings), engines: { a: { outages, crashes: [12_000] } } };
+  const seen = (moment: Moment): unknown => moments.push({ ...moment, gauges: () => undefined });
+  new Workload(options, control, (subject) => new Witness(subject, seen)).run();
+  return moments;
+}
+
+test('law 6 sees an engine that is asked while it rests, by several at once, in vain again, or for a model it lacks', () => {
+  const two: ControlSettings = { ...SETTINGS, engines: [{ name: 'a' }, { name: 'b' }] };
+  const moments = several(two);
+  deepEqual(broken(moments, two), []);
+  const restless = throughout(moments, 'rest', (one) => [{ ...one, restMs: one.restMs * 4 }]);
+  deepEqual(broken(restless, two), [6]);
+  const away = moments.flatMap((moment) => moment.verdicts).find((one) => one.kind === 'rest');
+  ok(away?.kind === 'rest');
+  const same = throughout(moments, 'start', (one) =>
+    one.earlier > 0 ? [{ ...one, engine: away.engine }] : [one],
+  );
+  ok(broken(same, two).includes(6), 'the same engine again');
+  deepEqual(broken(moments, { ...two, engines: [{ name: 'a', models: ['other'] }, { name: 'b' }] }), [6]);
+  deepEqual(broken(moments, { ...two, engines: [{ name: 'a', room: 3 }, { name: 'b' }] }), [6]);
+});
+
+test('law 6 sees that two executions try an engine at once', () => {
+  const law = new EnginesLaw({ options: controlOptions({ engines: [{ name: 'a' }] }) });
+  const see = (at: number, verdict: Verdict): void =>
+    law.see({
+      at,
+      event: { kind: 'time' },
+      verdicts: [verdict],
+      gauges: () => undefined,
+      granted: undefined,
+    });
+  const start = { kind: 'start', engine: 'a', attempt: 'a1', waitedMs: 0, earlier: 0 } as const;
+  see(0, { kind: 'rest', engine: 'a', failure: 'refused', restMs: 500 });
+  see(500, { ...start, call: 'c1', execution: 'x1' });
+  deepEqual(law.breaches, []);
+  see(501, { ...start, call: 'c2', execution: 'x2' });
+  deepEqual(
+    law.breaches.map(({ what }) => what),
+    ['x2 is one probe more of a'],
+  );
 });
 
 test('law 7 sees a replay of what was sealed, forgotten or never whole', () => {

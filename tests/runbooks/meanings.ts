@@ -128,7 +128,7 @@ export const ATTEMPTS: Readonly<Record<AttemptEnding, Meaning>> = {
   upstream_status_5xx: {
     happened: 'the engine failed; the client has its answer',
     whose: 'engine',
-    todo: 'read the engine’s log; 503: its own queue is bounded, see `control.room`',
+    todo: 'read the engine’s log; a 503 is `upstream_unavailable`',
   },
   upstream_error_event: {
     happened: 'the engine sent an error inside a stream that had begun with 200',

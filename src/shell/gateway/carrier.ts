@@ -217,7 +217,7 @@ export class Carrier implements AttemptSink, ExecutionSink {
       engine,
       upstream,
       kept,
-      timeouts: this.#parts.config().upstreamTimeouts,
+      timeouts: upstream.timeouts(engine, this.#parts.config().upstreamTimeouts),
       clock,
       sink: this,
     });

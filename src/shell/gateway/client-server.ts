@@ -88,3 +88,8 @@ interface SecureOptions {
   readonly key: Buffer;
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
 }
+
+/** The address at which a server that listens there is asked. */
+export function urlOf(host: string, port: number, scheme = 'http'): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -27,6 +27,12 @@ export const engineName: Kind<string> = textOf(
   { pattern: String.raw`^[A-Za-z0-9_.:/-]+$` },
 );
 
+export const bearer: Kind<string> = textOf(
+  'a key without spaces, and without the word Bearer before it',
+  (raw) => (/^[\x21-\x7e]{1,4096}$/.test(raw) ? raw : undefined),
+  { pattern: String.raw`^[!-~]{1,4096}$` },
+);
+
 export const modelName: Kind<string> = textOf(
   'the name of a model as requests have it, such as Qwen/Qwen3-14B',
   (raw) => short(raw, /^\S(?:.*\S)?$/),

@@ -3,7 +3,16 @@
 import { CONTROL_RANGES } from '../../core/control/options.js';
 import { LOG_LEVELS } from '../shared/log.js';
 import { LOG_BUFFER_BYTES } from '../shared/log-output.js';
-import { choice, countOr, duration, durationOrOff, list, number, size } from '../shared/settings/kinds.js';
+import {
+  boolean,
+  choice,
+  countOr,
+  duration,
+  durationOrOff,
+  list,
+  number,
+  size,
+} from '../shared/settings/kinds.js';
 import {
   complete,
   entry,
@@ -18,7 +27,17 @@ import {
 import { CONTROL } from './config-control.js';
 import { CORS } from './config-cors.js';
 import { INBOUND } from './config-inbound.js';
-import { engineName, filePath, header, host, modelName, network, path, upstreamUrl } from './config-kinds.js';
+import {
+  bearer,
+  engineName,
+  filePath,
+  header,
+  host,
+  modelName,
+  network,
+  path,
+  upstreamUrl,
+} from './config-kinds.js';
 import { TLS } from './config-tls.js';
 
 /** What a request without a credential is scoped by: its address, one common tenant, or nothing shared. */
@@ -49,8 +68,39 @@ const UPSTREAM = {
       'the models that it serves, as requests name them; any model when absent. A model that no engine serves is answered with 404',
   }),
   room: optional(countOr('off', CONTROL_RANGES.room), {
-    changes: 'live',
+    changes: 'restart',
     about: 'how many executions this engine may hold at once; as `control.room` says when absent',
+  }),
+  credential: optional(bearer, {
+    changes: 'restart',
+    secret: true,
+    about:
+      "what this engine is told as `Authorization: Bearer` instead of the client's own key, which it then never sees; a `$NAME`, so that it does not stand in the file",
+  }),
+  connectMs: optional(durationOrOff({ least: 0, most: HOUR }), {
+    changes: 'restart',
+    about: 'as `upstream_timeouts.connect`, for this engine',
+  }),
+  firstByteMs: optional(durationOrOff({ least: 0, most: 24 * HOUR }), {
+    changes: 'restart',
+    about: 'as `upstream_timeouts.first_byte`, for this engine',
+  }),
+  idleMs: optional(durationOrOff({ least: 0, most: 24 * HOUR }), {
+    changes: 'restart',
+    about: 'as `upstream_timeouts.idle`, for this engine',
+  }),
+  caFile: optional(filePath, {
+    changes: 'restart',
+    about: 'the certificates that this engine is trusted by, in PEM; those of the system when absent',
+  }),
+  serverName: optional(host, {
+    changes: 'restart',
+    about: "the name in this engine's certificate, where it is not the one in `url`",
+  }),
+  verify: optional(boolean, {
+    changes: 'restart',
+    about:
+      "`false`: this engine's certificate is not looked at; whoever stands between can read and change everything",
   }),
 };
 export interface Upstream extends Values<typeof UPSTREAM> {}

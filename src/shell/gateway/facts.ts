@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { AttemptFacts } from '../../core/control/event.js';
 import type { GatewayConfig } from './config.js';
 import { deadlinesOf } from './deadline-headers.js';
-import { type Asked, fingerprint, VERSION_HEADERS } from './fingerprint.js';
+import { type Asked, fingerprint, VERSION_HEADERS, veil } from './fingerprint.js';
 import { textOf, valuesOf } from './headers.js';
 import { identityOf } from './identity.js';
 import type { ReadBody } from './request-body.js';
@@ -12,6 +12,8 @@ import type { Route } from './routes.js';
 import { type Skimmed, skim } from './skim.js';
 
 const LONGEST_MODEL = 256;
+/** Some thousand tokens: less is computed anew before it is missed. */
+const PREFIX_BYTES = 4_096;
 /** Of a body that was unpacked it says nothing any more. */
 const PACKING = 'content-encoding';
 
@@ -51,11 +53,18 @@ export function factsOf(
     route: route.path,
     fingerprint: print.hash,
     bodyBytes: body.length,
+    prefix: config.control.affinity === 'prefix' ? prefixOf(body, secret) : undefined,
     noStore: NO_STORE.test(textOf(request, 'cache-control') ?? ''),
     cancelOnLeave: textOf(request, 'x-holdfast-cancel-on-leave')?.toLowerCase() === 'true',
     explicitDeadlineMs: scaled(deadlines.explicitMs),
     announcedDeadlineMs: scaled(deadlines.announcedMs),
   };
+}
+
+/** What stands for the beginning of a long body, which is where a prompt that others share begins too. */
+function prefixOf(body: Buffer, secret: string): string | undefined {
+  if (body.length < PREFIX_BYTES) return undefined;
+  return veil(secret, 'prefix', body.toString('latin1', 0, PREFIX_BYTES));
 }
 
 function versionsOf(request: IncomingMessage, packed: boolean): Asked['versions'] {

@@ -8,6 +8,8 @@ import { pathOf } from './routes.js';
 
 export interface LocalParts {
   readonly draining: () => boolean;
+  /** Whether any engine works, as far as its latest executions tell. */
+  readonly engineWorks: () => boolean;
   readonly metricsText: () => string;
   /** Metrics are asked for on another port. */
   readonly metricsElsewhere: boolean;
@@ -27,7 +29,9 @@ export function answerLocally(
       return true;
     case '/readyz':
       if (parts.draining()) say(response, 503, 'text/plain; charset=utf-8', 'draining\n');
-      else say(response, 200, 'text/plain; charset=utf-8', 'ok\n');
+      else if (parts.engineWorks()) say(response, 200, 'text/plain; charset=utf-8', 'ok\n');
+      // Still ready: calls wait here for the engine, and elsewhere they would only be refused.
+      else say(response, 200, 'text/plain; charset=utf-8', 'ok, but no engine works at the moment\n');
       return true;
     case '/metrics':
       if (parts.metricsElsewhere) {

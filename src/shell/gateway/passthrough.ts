@@ -5,10 +5,11 @@ import { finished } from 'node:stream/promises';
 import type { Dispatcher } from 'undici';
 import { breakOff } from './break-off.js';
 import type { UpstreamTimeouts } from './config.js';
+import type { Engine } from './engine.js';
 import { errorBody } from './error-body.js';
 import { answerHeaders, fieldsOf, forwarded, writable } from './headers.js';
 import { refusal } from './refusal.js';
-import { type Engine, failureOf, type Upstream } from './upstream.js';
+import { failureOf, type Upstream } from './upstream.js';
 
 const NOTHING_DROPPED: ReadonlySet<string> = new Set();
 
@@ -34,17 +35,19 @@ export async function passThrough(
   response.on('error', () => {});
   const body = hasBody(request) ? request : null;
   try {
-    const ask = ({ pool, prefix }: Engine): Promise<Dispatcher.ResponseData> =>
-      pool.request({
-        path: prefix + (request.url ?? '/'),
+    const ask = (engine: Engine): Promise<Dispatcher.ResponseData> => {
+      const { firstByteMs, idleMs } = engine.timeouts(timeouts);
+      return engine.pool.request({
+        path: engine.prefix + (request.url ?? '/'),
         method: request.method ?? 'GET',
-        headers: forwarded(request, NOTHING_DROPPED),
+        headers: engine.withCredential(forwarded(request, NOTHING_DROPPED)),
         body,
         signal: gone.signal,
-        headersTimeout: timeouts.firstByteMs,
-        bodyTimeout: timeouts.idleMs,
+        headersTimeout: firstByteMs,
+        bodyTimeout: idleMs,
         responseHeaders: 'raw',
       });
+    };
     // A body can be read once only.
     const answer = await upstream.reach(ask, body === null);
     const status = answer.statusCode;

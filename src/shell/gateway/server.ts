@@ -17,7 +17,7 @@ import { cacheSalt, salted } from './cache-salt.js';
 import { Carrier } from './carrier.js';
 import type { Certificate } from './certificate.js';
 import { answerClientError } from './client-error.js';
-import { clientServer, listen, renew } from './client-server.js';
+import { clientServer, listen, renew, urlOf } from './client-server.js';
 import { type GatewayConfig, SETTINGS } from './config.js';
 import { answersCors } from './cors.js';
 import { Connection } from './departure.js';
@@ -39,8 +39,9 @@ import {
   unsound,
 } from './local.js';
 import type { Metrics } from './metrics.js';
+import { answerModels, asksForModels } from './models.js';
 import { observers } from './observer.js';
-import { passThrough } from './passthrough.js';
+import { type PassThroughParts, passThrough } from './passthrough.js';
 import type { Pseudonym } from './pseudonym.js';
 import { Recorder } from './record.js';
 import { declaredBytes, type ReadBody, readBody, type TenantShare } from './request-body.js';
@@ -93,10 +94,6 @@ export async function startGateway(config: GatewayConfig, parts: GatewayParts): 
   const gateway = new RunningGateway(config, parts);
   await gateway.listen();
   return gateway;
-}
-
-function urlOf(host: string, port: number, scheme = 'http'): string {
-  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** A request of a recognised route, read or turned away. */
@@ -163,6 +160,7 @@ class RunningGateway implements Gateway, AttemptHost {
     });
     this.#local = {
       draining: () => this.#draining,
+      engineWorks: () => this.#control.gauges().engines.some(({ away }) => !away),
       metricsText: () => metrics.text(),
       metricsElsewhere: config.admin.port !== undefined,
     };
@@ -302,19 +300,24 @@ class RunningGateway implements Gateway, AttemptHost {
     const route = this.#routeOf(request);
     if (route !== undefined) this.#attempt(request, response, route);
     else if (this.#allowed?.allows(request) === false) refuseKey(response);
-    else this.#pass(request, response);
+    else if (this.#upstream.several && asksForModels(request))
+      this.#follow(answerModels(request, response, this.#passParts()));
+    else this.#follow(passThrough(request, response, this.#passParts()));
   }
 
   #routeOf({ method, url = '/' }: IncomingMessage): Route | undefined {
     return recognised(method, originForm(url), this.#config.routes);
   }
 
-  #pass(request: IncomingMessage, response: ServerResponse): void {
-    const passing = passThrough(request, response, {
+  #passParts(): PassThroughParts {
+    return {
       upstream: this.#upstream,
       timeouts: this.#config.upstreamTimeouts,
       passed: (status) => this.#parts.metrics.passedThrough(status),
-    });
+    };
+  }
+
+  #follow(passing: Promise<void>): void {
     this.#passing.add(passing);
     void passing.finally(() => this.#passing.delete(passing));
   }
@@ -357,12 +360,8 @@ class RunningGateway implements Gateway, AttemptHost {
     }
     const { bytes, packed } = body;
     const config = this.#config;
-    const facts = factsOf(request, route, body, {
-      config,
-      wallClock,
-      secret: this.#secret,
-      scale: this.#scale,
-    });
+    const parts = { config, wallClock, secret: this.#secret, scale: this.#scale };
+    const facts = factsOf(request, route, body, parts);
     const { tenantAttempts } = config.inbound;
     if (tenantAttempts !== 'off' && this.#carrier.openOf(facts.tenant) >= tenantAttempts) {
       attempt.family = familyOf(facts.userAgent);

@@ -1,15 +1,12 @@
 /** The connections to the engines: one pool each, every failure named. */
 
-import { Pool } from 'undici';
 import { assert } from '../../core/assert.js';
 import type { EngineGauges } from '../../core/control/fleet.js';
 import type { Failure } from '../../core/control/words.js';
 import type { GatewayConfig, UpstreamTimeouts } from './config.js';
+import { Engine } from './engine.js';
 import { engineNames } from './engines.js';
 import { fieldsOf, type HeaderFields } from './headers.js';
-
-/** Below the 5 s after which vLLM's server closes an idle connection, so that none is used while it goes. */
-const KEEP_ALIVE_MS = 4_000;
 
 export interface EngineRequest {
   readonly method: string;
@@ -35,17 +32,6 @@ export interface Exchange {
 /** Destroys the connection of a request; nothing is called afterwards. */
 export type LetGo = () => void;
 
-/** One engine: its connections. */
-export interface Engine {
-  readonly name: string;
-  readonly url: string;
-  readonly pool: Pool;
-  /** What stands before every path. */
-  readonly prefix: string;
-  /** Requests of both kinds that are under way. */
-  live: number;
-}
-
 /** How the control sees an engine. */
 export type Standing = Pick<EngineGauges, 'name' | 'away'>;
 
@@ -64,17 +50,30 @@ export class Upstream {
     this.#standings = standings;
     this.#unreachable = unreachable;
     const names = engineNames(config);
-    const engines = config.upstreams.map(({ url }, index) =>
-      engineAt(names[index] as string, new URL(url), config.upstreamTimeouts),
+    const engines = config.upstreams.map(
+      (upstream, index) => new Engine(names[index] as string, upstream, config.upstreamTimeouts),
     );
     this.#engines = new Map(engines.map((engine) => [engine.name, engine]));
   }
 
+  get several(): boolean {
+    return this.#engines.size > 1;
+  }
+
   /** Sends an execution's request to the engine of that name. */
   send(name: string, request: EngineRequest, exchange: Exchange): LetGo {
+    return this.#dispatch(this.#engine(name), request, exchange);
+  }
+
+  /** The time limits on that engine: its own, and where it has none, those of `all`. */
+  timeouts(name: string, all: UpstreamTimeouts): UpstreamTimeouts {
+    return this.#engine(name).timeouts(all);
+  }
+
+  #engine(name: string): Engine {
     const engine = this.#engines.get(name);
     assert(engine !== undefined, `no engine is called ${name}`);
-    return this.#dispatch(engine, request, exchange);
+    return engine;
   }
 
   /** The engines in the order to ask them in: those that work before those that rest, then the least busy. */
@@ -123,7 +122,7 @@ export class Upstream {
     engine.live += 1;
     const { target, method, headers, body } = request;
     engine.pool.dispatch(
-      { path: engine.prefix + target, method, headers: [...headers], body },
+      { path: engine.prefix + target, method, headers: engine.withCredential(headers), body },
       {
         onRequestStart(controller) {
           connected = true;
@@ -155,20 +154,6 @@ export class Upstream {
   async close(): Promise<void> {
     await Promise.all([...this.#engines.values()].map(({ pool }) => pool.destroy()));
   }
-}
-
-function engineAt(name: string, url: URL, timeouts: UpstreamTimeouts): Engine {
-  const pool = new Pool(url.origin, {
-    connections: null,
-    pipelining: 1,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    connect: { timeout: timeouts.connectMs },
-  });
-  const prefix = url.pathname.replace(/\/+$/, '');
-  return { name, url: url.origin + prefix, pool, prefix, live: 0 };
 }
 
 const NOT_CONNECTED = new Set([

@@ -28,6 +28,25 @@ test('cancelling at once while coalescing is on is said to defeat it', () => {
 });
 
 const CASES: readonly (readonly [GatewaySettings, RegExp])[] = [
+  [
+    { upstreams: [{ url: 'http://a' }], control: { affinity: 'session', room: 8 } },
+    /no effect while there is one/,
+  ],
+  [{ control: { affinity: 'prefix' } }, /always has room/],
+  [
+    { upstreams: [{ url: 'http://a' }, { url: 'http://b', models: ['m'] }] },
+    /is sent every model, m included/,
+  ],
+  [{ upstreams: [{ url: 'https://a', credential: 'k' }] }, /whoever reaches the gateway uses that key/],
+  [
+    { upstreams: [{ url: 'http://a', credential: 'k' }], allowedKeysFile: 'keys' },
+    /goes over the network as it is/,
+  ],
+  [{ upstreams: [{ url: 'https://a', verify: false }] }, /verify is false/],
+  [{ upstreams: [{ url: 'http://a', serverName: 'b' }] }, /no TLS is spoken/],
+  [{ control: { health: { restMs: 11_000 } } }, /longest_rest, which is then/],
+  [{ control: { health: { answerMarginMs: 5_000 } } }, /answer_margin is not below/],
+  [{ repeatBytes: 0 }, /no request is kept/],
   [{ control: { grace: 'never' } }, /keeps the engine busy/],
   [{ control: { coalesce: 'off', budget: { mode: 'off' } } }, /both off/],
   [{ control: { coalesce: 'off' } }, /the retry budget cannot see it/],

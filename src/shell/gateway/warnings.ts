@@ -3,11 +3,12 @@
 import { CONTROL_DEFAULTS } from '../../core/control/options.js';
 import type { GatewayConfig } from './config.js';
 import { recognised } from './routes.js';
+import { ENGINE_CAUTIONS } from './warnings-engines.js';
 
 /** A grace below this ends before any client's next attempt can arrive, milliseconds. */
 const SHORTEST_USEFUL_GRACE_MS = 250;
 
-interface Caution {
+export interface Caution {
   readonly holds: (config: GatewayConfig) => boolean;
   readonly text: string | ((config: GatewayConfig) => string);
 }
@@ -15,6 +16,7 @@ interface Caution {
 const joins = ({ control }: GatewayConfig): boolean => control.coalesce !== 'off';
 
 const CAUTIONS: readonly Caution[] = [
+  ...ENGINE_CAUTIONS,
   {
     holds: (config) => joins(config) && cancelsAtOnce(config),
     text:

@@ -1,0 +1,96 @@
+/** One engine as the gateway reaches it: its pool of connections, its key, its time limits, whom it trusts. */
+
+import { readFileSync } from 'node:fs';
+import { Pool } from 'undici';
+import { UserError } from '../shared/errors.js';
+import type { Upstream as UpstreamSettings, UpstreamTimeouts } from './config.js';
+import { CREDENTIALS } from './headers.js';
+
+/** Below the 5 s after which vLLM's server closes an idle connection, so that none is used while it goes. */
+const KEEP_ALIVE_MS = 4_000;
+/** A file larger than this holds no certificates. */
+const MOST_CA_BYTES = 1024 * 1024;
+
+export class Engine {
+  readonly name: string;
+  readonly url: string;
+  readonly pool: Pool;
+  /** What stands before every path. */
+  readonly prefix: string;
+  /** What it serves, as far as it is configured. */
+  readonly models: readonly string[] | undefined;
+  /** Requests of both kinds that are under way. */
+  live = 0;
+  readonly #credential: string | undefined;
+  readonly #timeouts: Partial<UpstreamTimeouts>;
+
+  /** A {@link UserError} says what is wrong with its file of certificates. */
+  constructor(name: string, settings: UpstreamSettings, timeouts: UpstreamTimeouts) {
+    const {
+      connectMs = timeouts.connectMs,
+      firstByteMs,
+      idleMs,
+      caFile,
+      serverName,
+      verify = true,
+    } = settings;
+    const url = new URL(settings.url);
+    this.name = name;
+    this.prefix = url.pathname.replace(/\/+$/, '');
+    this.url = url.origin + this.prefix;
+    this.models = settings.models;
+    this.#credential = settings.credential;
+    this.#timeouts = {
+      ...(firstByteMs === undefined ? {} : { firstByteMs }),
+      ...(idleMs === undefined ? {} : { idleMs }),
+    };
+    this.pool = new Pool(url.origin, {
+      connections: null,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      connect: {
+        timeout: connectMs,
+        rejectUnauthorized: verify,
+        ...(caFile === undefined ? {} : { ca: certificatesIn(caFile) }),
+        ...(serverName === undefined ? {} : { servername: serverName }),
+      },
+    });
+  }
+
+  /** Its own time limits, and those of all engines where it has none. */
+  timeouts(all: UpstreamTimeouts): UpstreamTimeouts {
+    return { ...all, ...this.#timeouts };
+  }
+
+  /** Headers, names and values in turn, with the engine's key in place of the client's, where it has one. */
+  withCredential(headers: readonly string[]): string[] {
+    if (this.#credential === undefined) return [...headers];
+    const kept: string[] = [];
+    for (let at = 0; at + 1 < headers.length; at += 2) {
+      const name = headers[at] as string;
+      if (!CREDENTIALS.includes(name.toLowerCase())) kept.push(name, headers[at + 1] as string);
+    }
+    kept.push('authorization', `Bearer ${this.#credential}`);
+    return kept;
+  }
+}
+
+function certificatesIn(path: string): Buffer {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+    throw new UserError('config_unreadable', `cannot read the certificates of an engine: ${path}: ${code}`, {
+      cause,
+    });
+  }
+  if (bytes.length <= MOST_CA_BYTES && bytes.includes('-----BEGIN CERTIFICATE-----')) return bytes;
+  throw new UserError(
+    'config_invalid',
+    `${path}: holds no certificates in PEM, of at most ${MOST_CA_BYTES} bytes`,
+  );
+}
