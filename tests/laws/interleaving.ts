@@ -156,6 +156,7 @@ export const settings: fc.Arbitrary<ControlSettings> = fc.record({
   health: fc.constant({ restMs: 509, longestRestMs: 8_017, slowStartMs: 30_011, answerMarginMs: 1_003 }),
   grace: fc.constantFrom(61_007, 61_007, 90_001, 'now' as const, 'never' as const),
   learnGrace: fc.constant(false),
+  learnDeadlines: fc.constant(false),
   graceAfterFirstByteMs: fc.constant(1_013),
   lateMergeMs: fc.constant(1_009),
   lateMergeHoldMs: fc.constantFrom(101, 101, 0),

@@ -24,8 +24,8 @@ function line(verdict: Verdict, names: Names): string {
   const said: Record<string, unknown> = { ...verdict };
   if (typeof said['call'] === 'string') said['call'] = names.call(said['call']);
   if (typeof said['execution'] === 'string') said['execution'] = names.execution(said['execution']);
-  // The reference knows neither chance nor the drain rate, and an entry's facts are the event's.
-  for (const name of ['retryAfterMs', 'mayRetry', 'facts']) delete said[name];
+  // The reference knows neither chance nor the drain rate nor what is expected, and an entry's facts are the event's.
+  for (const name of ['retryAfterMs', 'mayRetry', 'facts', 'standing']) delete said[name];
   if (verdict.kind === 'decided') {
     // A call that is new has nothing that ties it to another; how plausible a gap is ranks, and is nobody's promise.
     const tied = !/^(new|unknown|retry)/.test(verdict.decision);

@@ -11,7 +11,13 @@ import { type Moment, Witness } from './moment.js';
 import { lateRecovery, patient, recovery } from './recovery.js';
 import { trueCallOf, Workload, type WorkloadOptions } from './workload.js';
 
-const SETTINGS: ControlSettings = { learnGrace: false, room: 8, grace: 10_000, bounds: { lineEntries: 60 } };
+const SETTINGS: ControlSettings = {
+  learnGrace: false,
+  room: 8,
+  order: 'oldest-first',
+  grace: 10_000,
+  bounds: { lineEntries: 60 },
+};
 
 function day(settings: ControlSettings): WorkloadOptions {
   return {

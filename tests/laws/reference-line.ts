@@ -73,7 +73,7 @@ export class ReferenceLine extends ReferenceBook {
       const loose = waiting.filter((call) => listeners(call).length === 0);
       const loosened = loose.reduce((sum, call) => sum - (call.entry?.attempt.facts.bodyBytes ?? 0), bytes);
       const hopeless = waiting.length - loose.length >= lineEntries || loosened > lineBytes;
-      if (this.options.order === 'oldest-first' || loose[0] === undefined || hopeless) {
+      if (this.options.order !== 'newest-first' || loose[0] === undefined || hopeless) {
         return waiting.length < lineEntries ? 'refused_line_bytes' : 'refused_line_full';
       }
       this.expire(loose[0], 'displaced');
@@ -108,7 +108,7 @@ export class ReferenceLine extends ReferenceBook {
   protected fill(): void {
     for (;;) {
       const eligible = this.eligible().filter((call) => this.engineFor(call) !== undefined);
-      const next = this.options.order === 'oldest-first' ? eligible[0] : eligible.at(-1);
+      const next = this.options.order === 'newest-first' ? eligible.at(-1) : eligible[0];
       if (next?.entry === undefined) return;
       this.start(next, next.entry.attempt, this.now - next.entry.queuedAt);
     }

@@ -29,7 +29,7 @@ for (const [how, first, second] of [
   });
 
   scene(`a retry with ${how} finds its place in the line`, (start) => {
-    const s = start({ room: 1 });
+    const s = start({ room: 1, order: 'oldest-first' });
     s.arrive('other', { fingerprint: 'other' });
     s.arrive('try', { ...PYTHON, ...first });
     s.arrive('behind', { fingerprint: 'behind' });

@@ -2,6 +2,7 @@
 
 import { type Attempt, type Call, reach } from './call.js';
 import type { ControlEvent } from './event.js';
+import { learnFromLeaving, learnFromServing } from './expecting.js';
 import { judge, mayGoAgain, prove } from './outage.js';
 import { orphan, retain, retire, sealAll, vacateDelivered } from './releasing.js';
 import { endAttempt, endCall, endListeners, forgetCall, sayWasted, setIdle } from './settle.js';
@@ -16,6 +17,7 @@ export function leave(state: State, id: string): void {
   if (attempt === undefined) return;
   const { call, facts } = attempt;
   endAttempt(state, attempt, leavingOf(attempt));
+  learnFromLeaving(state, attempt);
   if (call.deliveredAt === undefined) call.departed = { facts, at: state.now };
   if (call.listeners.size === 0) orphan(state, call, facts);
   else state.plan(call);
@@ -55,7 +57,8 @@ export function confirm(state: State, call: Call): void {
 }
 
 function deliver(state: State, attempt: Attempt): void {
-  const { call } = attempt;
+  const { call, facts, arrivedAt, handedAt = state.now } = attempt;
+  if (!facts.stream) learnFromServing(state, facts, handedAt - arrivedAt);
   endAttempt(state, attempt, 'delivered');
   if (call.deliveredAt === undefined) {
     call.deliveredAt = state.now;
@@ -72,7 +75,10 @@ export function firstByte(state: State, id: string, stream = false): void {
   execution.firstByteAt = state.now;
   execution.stream = stream;
   state.verified.set(call.tenant, true);
-  for (const listener of call.listeners) reach(listener);
+  for (const listener of call.listeners) {
+    reach(listener);
+    if (listener.facts.stream) learnFromServing(state, listener.facts, state.now - listener.arrivedAt);
+  }
   prove(state, execution);
 }
 
@@ -91,6 +97,7 @@ export function finish(
   firstByte(state, id);
   execution.usage = usage;
   call.state = 'answered';
+  state.prospects.finished(execution, state.now);
   state.retryAfter.finished(state.now);
   execution.engine.health.finished();
   retire(state, execution, 'finished');

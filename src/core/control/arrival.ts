@@ -4,6 +4,7 @@ import { assert } from '../assert.js';
 import { type Attempt, type Call, reach } from './call.js';
 import { giveUpAt } from './deadline.js';
 import type { AttemptFacts } from './event.js';
+import { expectOf, waitBehindEqual } from './expecting.js';
 import { type Recognition, recognise } from './recognition.js';
 import { scopeOf } from './register.js';
 import { rob, sealAll } from './releasing.js';
@@ -80,7 +81,10 @@ function openCall(state: State, id: string, facts: AttemptFacts, recognition: Re
   const call = newCall(state, facts, claimed || !retry ? 1 : 0);
   call.beside = decision === 'new_call_beside_live';
   if (!retry && !claimed) state.budget.first(state.payer(facts.tenant), state.now);
+  call.tardy = retry;
   const attempt = newAttempt(state, id, facts, call, 'started');
+  expectOf(state, call);
+  if (call.beside) waitBehindEqual(state, call);
   decide(state, attempt, recognition);
   const notBefore = recognition.holdBack ? state.now + state.options.lateMergeHoldMs : state.now;
   if (admit(state, attempt, { retry, notBefore }) === undefined) attach(state, attempt);
@@ -97,6 +101,7 @@ function join(state: State, id: string, facts: AttemptFacts, call: Call, recogni
   if (recognition.decision !== 'rejoin_spent' && orphaned && !recognition.proven) rob(state, call, lost);
   call.last = facts;
   call.giveUpAt = Math.max(call.giveUpAt, giveUpAt(facts, state.now, state.options));
+  expectOf(state, call);
   state.register.name(call, facts);
   call.keyed ||= facts.key !== undefined;
   call.noStore ||= facts.noStore;
@@ -203,6 +208,11 @@ function newCall(state: State, facts: AttemptFacts, entitlement: number): Call {
     cancelAs: 'cancelled_grace',
     retainUntil: Number.POSITIVE_INFINITY,
     deliveredAt: undefined,
+    deadlineAt: state.now,
+    basis: 'assumed',
+    tardy: false,
+    askedAt: state.now,
+    lastEndsAt: state.now,
     giveUpAt: giveUpAt(facts, state.now, state.options),
     forgetAt: Number.POSITIVE_INFINITY,
     ended: false,

@@ -2,6 +2,7 @@
 
 import type { AttemptFacts, Usage } from './event.js';
 import type { Group, Member } from './fleet.js';
+import type { Basis } from './patience.js';
 import type { CallEnding, CancelEnding, Outcome } from './words.js';
 
 /** One HTTP request of a call, from arrival to its ending. */
@@ -95,6 +96,15 @@ export interface Call {
   cancelAs: CancelEnding;
   retainUntil: number;
   deliveredAt: number | undefined;
+  /** When its first attempt is expected to end, by what, and whether that has happened. */
+  deadlineAt: number;
+  basis: Basis;
+  tardy: boolean;
+  /** When its latest attempt came. */
+  askedAt: number;
+  /** When the last of its attempts is expected to end: after it an answer is worth nothing. */
+  lastEndsAt: number;
+  /** Its client may come back until then: so long it is remembered. */
   giveUpAt: number;
   forgetAt: number;
   /** Counted in the ledger as ended. */

@@ -12,10 +12,11 @@ const RETRY_AFTER_MARGIN = 0.9;
 
 /** Milliseconds from arrival to the expected disconnect; at least `leastDeadlineMs`. */
 export function deadlineMs(facts: AttemptFacts, options: ControlOptions): number {
-  return Math.max(options.leastDeadlineMs, stated(facts) ?? options.defaultDeadlineMs);
+  return Math.max(options.leastDeadlineMs, statedMs(facts) ?? options.defaultDeadlineMs);
 }
 
-function stated(facts: AttemptFacts): number | undefined {
+/** What the client says itself, milliseconds; undefined: nothing. */
+export function statedMs(facts: AttemptFacts): number | undefined {
   if (facts.explicitDeadlineMs !== undefined) return facts.explicitDeadlineMs;
   if (facts.announcedDeadlineMs === undefined) return undefined;
   if (!mannersOf(facts.userAgent).nodeFetch) return facts.announcedDeadlineMs;
@@ -30,8 +31,8 @@ export function shortestGapMs({ userAgent }: AttemptFacts, retryAfterMs?: number
 }
 
 /**
- * The moment after which an answer is worth nothing: the attempts that are left, each a deadline long, and all
- * back-offs of the client's family; at most an hour after `arrivedAt`.
+ * The latest moment at which its client may still ask: the attempts that are left, if none came before that we know of,
+ * each a deadline long, and all back-offs of the client's family; at most an hour after `arrivedAt`.
  */
 export function giveUpAt(facts: AttemptFacts, arrivedAt: number, options: ControlOptions): number {
   const manners = mannersOf(facts.userAgent);

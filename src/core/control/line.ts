@@ -2,19 +2,19 @@
 
 import { Agenda } from '../time/agenda.js';
 import type { Entry } from './call.js';
-import type { Group } from './fleet.js';
+import type { Group, Member } from './fleet.js';
 import type { ControlBounds, ControlOptions } from './options.js';
-import { type Order, orderOf } from './order.js';
+import { type Chosen, type OrderParts, type Ready, readyOf } from './order.js';
 
 /** Entries for the same engines that may start. */
 interface Queue {
   readonly group: Group;
-  /** By the order's rank. */
-  readonly entries: Agenda<Entry>;
+  readonly entries: Ready;
 }
 
 export class Line {
-  readonly #order: Order;
+  readonly #order: ControlOptions['order'];
+  readonly #parts: OrderParts;
   readonly #bounds: ControlBounds;
   readonly #displaces: boolean;
   /** Entries that may start, by the engines that they may go to, so that those of others do not hold them up. */
@@ -27,8 +27,9 @@ export class Line {
   #bytes = 0;
   #unheardBytes = 0;
 
-  constructor(options: ControlOptions) {
-    this.#order = orderOf(options.order);
+  constructor(options: ControlOptions, parts: OrderParts) {
+    this.#order = options.order;
+    this.#parts = parts;
     this.#bounds = options.bounds;
     this.#displaces = options.order === 'newest-first';
   }
@@ -74,6 +75,7 @@ export class Line {
 
   /** Whether anybody listens to the entry. */
   heard(entry: Entry, heard: boolean): void {
+    this.review(entry);
     if (heard) this.#forgetUnheard(entry);
     else if (!this.#unheard.has(entry)) {
       this.#unheard.set(entry, entry.call.number);
@@ -95,23 +97,42 @@ export class Line {
     this.#unheardBytes -= entry.bytes;
   }
 
+  /** Something about the entry's call has changed. */
+  review(entry: Entry): void {
+    if (this.#entries.has(entry) && !this.#held.has(entry)) this.#makeReady(entry);
+  }
+
+  /** Whether some entry waits for engines that are `open`. */
+  hasReady(open: (group: Group) => boolean): boolean {
+    for (const { group } of this.#ready.values()) if (open(group)) return true;
+    return false;
+  }
+
+  /** The engines that some entry waits for. */
+  waitedFor(): ReadonlySet<Member> {
+    const engines = new Set<Member>();
+    for (const { group } of this.#ready.values()) for (const member of group.members) engines.add(member);
+    return engines;
+  }
+
   /** The entry that starts next, of those whose engines are `open`; it stays in line until removed. */
-  next(open: (group: Group) => boolean): Entry | undefined {
-    let first: Entry | undefined;
-    let rank = Number.POSITIVE_INFINITY;
+  next(open: (group: Group) => boolean, now: number): Chosen | undefined {
+    let first: Chosen | undefined;
     for (const { group, entries } of this.#ready.values()) {
-      if (entries.nextAt() >= rank || !open(group)) continue;
-      rank = entries.nextAt();
-      first = entries.peek();
+      const chosen = open(group) ? entries.next(now) : undefined;
+      if (chosen !== undefined && chosen.rank < (first?.rank ?? Number.POSITIVE_INFINITY)) first = chosen;
     }
     return first;
   }
 
   #makeReady(entry: Entry): void {
     const { group } = entry;
-    const queue = this.#ready.get(group.key) ?? { group, entries: new Agenda<Entry>() };
+    const queue = this.#ready.get(group.key) ?? {
+      group,
+      entries: readyOf(this.#order, group, this.#parts),
+    };
     this.#ready.set(group.key, queue);
-    queue.entries.set(entry, this.#order(entry));
+    queue.entries.set(entry);
   }
 
   #dropReady(entry: Entry): void {

@@ -3,7 +3,11 @@
 export interface ControlOptions {
   /** `off`: every attempt makes its own execution; `adopt`: one to one; `identical`: concurrent equals share. */
   readonly coalesce: 'off' | 'adopt' | 'identical';
-  readonly order: 'oldest-first' | 'newest-first';
+  readonly order: 'deadline' | 'oldest-first' | 'newest-first';
+  /** Order `deadline`: how many times the time that late calls need is kept free for them. */
+  readonly margin: number;
+  /** Whether deadlines and numbers of attempts follow what clients are seen to do. */
+  readonly learnDeadlines: boolean;
   /** How many executions an engine that says nothing else may hold at once; `off`: no limit. */
   readonly room: 'off' | number;
   /** The engines, at least one. Names, models and their order are read once; `room` may change. */
@@ -93,7 +97,9 @@ const MIB = 1024 * 1024;
 /** The defaults of `ControlOptions`; every duration in milliseconds. */
 export const CONTROL_DEFAULTS: ControlOptions = {
   coalesce: 'adopt',
-  order: 'oldest-first',
+  order: 'deadline',
+  margin: 1.5,
+  learnDeadlines: true,
   room: 'off',
   engines: [{ name: 'engine' }],
   affinity: 'off',
@@ -195,6 +201,7 @@ const BYTES = count(0, Number.MAX_SAFE_INTEGER);
 /** The bounds of the settings, in their own units; words such as `off` apart. */
 export const CONTROL_RANGES: Ranges<ControlOptions> = {
   room: count(1, 1_000_000),
+  margin: { least: 1, most: 10 },
   capacity: { least: 1e-6, most: 1e6 },
   grace: upTo(HOUR),
   graceAfterFirstByteMs: upTo(HOUR),

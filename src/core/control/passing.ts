@@ -3,6 +3,7 @@
 import { assert } from '../assert.js';
 import { confirm } from './answering.js';
 import type { Call } from './call.js';
+import { learnFromWaiting } from './expecting.js';
 import { endHopeless, proveBySilence } from './outage.js';
 import { cancel } from './releasing.js';
 import { dropAnswer, endListeners, forgetCall, refuse, setIdle } from './settle.js';
@@ -29,6 +30,7 @@ export function passTime(state: State, now: number): void {
 /** Does what is due for the call at `state.now`, and plans its next moment. */
 function review(state: State, call: Call): void {
   confirm(state, call);
+  learnFromWaiting(state, call);
   const heard = call.listeners.size > 0;
   if (call.state === 'waiting') reviewEntry(state, call, heard);
   else if (call.state === 'running' && !heard && call.graceUntil <= state.now)

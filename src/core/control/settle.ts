@@ -3,6 +3,7 @@
 import { assert } from '../assert.js';
 import type { Attempt, Call } from './call.js';
 import { shortestGapMs } from './deadline.js';
+import { learnFromGivingUp } from './expecting.js';
 import type { State } from './state.js';
 import type { AttemptEnding, CallEnding, RefusalReason } from './words.js';
 
@@ -91,7 +92,10 @@ export function setIdle(state: State, call: Call, fate: CallEnding): void {
 /** Nothing of the call is known from now on. */
 export function forgetCall(state: State, call: Call, fate: CallEnding): void {
   assert(call.state !== 'gone', 'a call was forgotten twice');
-  if (call.departed !== undefined) state.departures.lost(call.departed.facts);
+  if (call.departed !== undefined) {
+    state.departures.lost(call.departed.facts);
+    learnFromGivingUp(state, call);
+  }
   call.departed = undefined;
   endCall(state, call, fate);
   call.state = 'gone';

@@ -5,6 +5,7 @@ import type { Attempt, Call, Entry, Execution } from './call.js';
 import type { Group } from './fleet.js';
 import { refuse, setIdle } from './settle.js';
 import type { State } from './state.js';
+import type { Tier } from './tiers.js';
 import type { EntryEnding, RefusalReason } from './words.js';
 
 export interface Admission {
@@ -44,7 +45,7 @@ export function admit(state: State, attempt: Attempt, admission: Admission): Ref
 function isOpen(state: State, group: Group): boolean {
   return (
     state.fleet.opensTo(group, state.now) &&
-    state.line.next((other) => state.fleet.opensTo(other, state.now)) === undefined
+    !state.line.hasReady((other) => state.fleet.opensTo(other, state.now))
   );
 }
 
@@ -82,6 +83,7 @@ function enqueue(state: State, entry: Entry): void {
   call.entry = entry;
   call.state = 'waiting';
   state.line.add(entry, state.now);
+  state.prospects.waitedFor(state.line.waitedFor(), state.now);
   state.ledger.entries.begin();
 }
 
@@ -112,17 +114,20 @@ export function leaveLine(state: State, entry: Entry, ending: EntryEnding): void
 /** Starts entries while there is room. */
 export function fillRoom(state: State): void {
   while (!state.stopped) {
-    const entry = state.line.next((group) => state.fleet.opensTo(group, state.now));
-    if (entry === undefined) return;
+    const chosen = state.line.next((group) => state.fleet.opensTo(group, state.now), state.now);
+    if (chosen === undefined) break;
+    const { entry } = chosen;
     leaveLine(state, entry, 'started');
-    start(state, entry, state.now - entry.queuedAt);
+    start(state, entry, state.now - entry.queuedAt, chosen.tier);
   }
+  state.prospects.waitedFor(state.line.waitedFor(), state.now);
 }
 
 function start(
   state: State,
   { call, group, attempt, bytes }: Pick<Entry, 'call' | 'group' | 'attempt' | 'bytes'>,
   waitedMs: number,
+  tier?: Tier,
 ): void {
   const engine = state.fleet.choose(group, call.last, state.now);
   assert(engine !== undefined, 'an execution started without room');
@@ -152,6 +157,22 @@ function start(
   state.executions.set(execution.id, execution);
   state.ledger.executions.begin();
   const { id } = execution;
-  state.say({ kind: 'start', call: call.id, execution: id, engine: engine.name, attempt, waitedMs, earlier });
+  const standing = {
+    tier,
+    basis: call.basis,
+    deadlineInMs: call.deadlineAt - state.now,
+    giveUpInMs: call.lastEndsAt - state.now,
+  };
+  const engineName = engine.name;
+  state.say({
+    kind: 'start',
+    call: call.id,
+    execution: id,
+    engine: engineName,
+    attempt,
+    waitedMs,
+    earlier,
+    standing,
+  });
   state.plan(call);
 }

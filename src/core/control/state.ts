@@ -2,7 +2,7 @@
 
 import { Agenda } from '../time/agenda.js';
 import { Budget } from './budget.js';
-import { type Attempt, type Call, type Execution, isOrphan, isReplayable } from './call.js';
+import { type Attempt, type Call, type Entry, type Execution, isOrphan, isReplayable } from './call.js';
 import { Claims } from './claims.js';
 import { deadlineMs } from './deadline.js';
 import { Departures } from './departure.js';
@@ -11,9 +11,12 @@ import { Ledger } from './ledger.js';
 import { Line } from './line.js';
 import { AnswerMemory } from './memory.js';
 import { type ControlOptions, ownOptions } from './options.js';
+import { Patience } from './patience.js';
+import { Prospects } from './prospects.js';
 import { RecentMap } from './recent.js';
 import { Register } from './register.js';
 import { RetryAfter } from './retry-after.js';
+import type { Dues } from './tiers.js';
 import type { Verdict } from './verdict.js';
 
 export interface ControlParts {
@@ -44,6 +47,8 @@ export class State {
   readonly budget: Budget;
   readonly memory: AnswerMemory;
   readonly departures: Departures;
+  readonly patience: Patience;
+  readonly prospects: Prospects;
   readonly retryAfter: RetryAfter;
   readonly claims: Claims;
   /** Key names that were seen on two overlapping attempts. */
@@ -59,10 +64,15 @@ export class State {
   constructor({ options, makeId, uniform }: ControlParts) {
     this.options = ownOptions(options);
     this.makeId = makeId;
-    this.line = new Line(this.options);
+    this.line = new Line(this.options, {
+      dues: (entry) => this.#dues(entry),
+      prospect: (group) => this.prospects.of(group),
+    });
     this.fleet = new Fleet(this.options);
     this.budget = new Budget(this.options);
     this.memory = new AnswerMemory(this.options.bounds);
+    this.patience = new Patience(this.options);
+    this.prospects = new Prospects(this.options);
     this.departures = new Departures(this.options);
     this.retryAfter = new RetryAfter(this.options, uniform);
     this.claims = new Claims(options.bounds.learnedKeys);
@@ -123,7 +133,7 @@ export class State {
     if (entry === undefined) return Number.POSITIVE_INFINITY;
     const end = entry.queuedAt + this.options.bounds.lineWaitMs;
     const leaves = heard
-      ? Math.min(end, Math.max(this.now, this.hopelessFrom(call)))
+      ? Math.min(end, Math.max(this.now, this.hopelessFrom(call)), outlastsFrom(call, this.now))
       : Math.min(end, call.graceUntil);
     return entry.notBefore > this.now ? Math.min(leaves, entry.notBefore) : leaves;
   }
@@ -141,6 +151,17 @@ export class State {
     return arrivedAt + Math.max(0, deadlineMs(facts, this.options) - this.options.health.answerMarginMs);
   }
 
+  #dues({ call }: Entry): Dues {
+    const soonerMs = this.prospects.soonerMs(call.last);
+    return {
+      deadlineAt: call.deadlineAt + soonerMs,
+      giveUpAt: call.lastEndsAt + soonerMs,
+      late: call.tardy,
+      tenant: this.payer(call.tenant),
+      weight: 1,
+    };
+  }
+
   /** How long an answer that nobody reads is kept. */
   answerUntil(call: Call): number {
     if (!isReplayable(call)) return this.now;
@@ -149,6 +170,11 @@ export class State {
       ? this.now
       : call.deliveredAt + this.options.replayDeliveredMs;
   }
+}
+
+/** When the assumption about a waiting client's deadline is seen to be wrong; Infinity when there is none. */
+function outlastsFrom({ deadlineAt, basis, tardy }: Call, now: number): number {
+  return tardy || basis !== 'assumed' || deadlineAt <= now ? Number.POSITIVE_INFINITY : deadlineAt;
 }
 
 const NONE: readonly Verdict[] = [];

@@ -1,6 +1,8 @@
 /** What the control decides, as data; the shell (or the trial) carries each out, in the order given. */
 
 import type { AttemptFacts, Usage } from './event.js';
+import type { Basis } from './patience.js';
+import type { Tier } from './tiers.js';
 import type {
   AttemptEnding,
   CallEnding,
@@ -13,6 +15,17 @@ import type {
   Outcome,
   RefusalReason,
 } from './words.js';
+
+/** Where a call stood when it was started. */
+export interface Standing {
+  /** Absent: it did not wait, or the order knows no tiers. */
+  readonly tier?: Tier | undefined;
+  /** What was known of its first attempt's deadline. */
+  readonly basis: Basis;
+  /** From now until its first attempt and its last one are expected to end, milliseconds; below 0: they have. */
+  readonly deadlineInMs: number;
+  readonly giveUpInMs: number;
+}
 
 export type Verdict =
   /** The trace of one recognition: what was decided and on what evidence. */
@@ -48,6 +61,8 @@ export type Verdict =
       readonly waitedMs: number;
       /** How many executions this call had before. */
       readonly earlier: number;
+      /** What the order went by. */
+      readonly standing?: Standing | undefined;
     }
   /**
    * From now on `attempt` listens to the call: from the first byte of its execution's answer (or of the entry's

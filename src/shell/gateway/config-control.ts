@@ -133,10 +133,23 @@ export const CONTROL = {
     about:
       '`adopt`: a retry takes over the work that its predecessor left, one for one; `identical`: concurrent equal requests share one execution as well; `off`',
   }),
-  order: setting(choice(['oldest-first', 'newest-first'] as const), {
+  order: setting(choice(['deadline', 'oldest-first', 'newest-first'] as const), {
     default: own.order,
     changes: 'restart',
-    about: 'who leaves the line first: `oldest-first` or `newest-first`',
+    about:
+      'who leaves the line first: `deadline` (whoever can still be on time, the late when they have to be), `oldest-first` or `newest-first`; without a limit in `control.room` nobody waits and no order shows',
+  }),
+  margin: setting(number(CONTROL_RANGES.margin), {
+    default: own.margin,
+    changes: 'live',
+    about:
+      'how many times the time that late calls need is kept free for them by the order `deadline`: more loses fewer of them, less has more calls on time',
+  }),
+  learnDeadlines: setting(boolean, {
+    default: own.learnDeadlines,
+    changes: 'live',
+    about:
+      'whether deadlines and numbers of attempts follow what the clients of each tenant, program and model are seen to do',
   }),
   room: setting(countOr('off', CONTROL_RANGES.room), {
     default: own.room,

@@ -160,7 +160,7 @@ describe('configuration file', () => {
       ['control: { room: 1.5 }', /control\.room must be off or a whole number from 1 to 1000000, not 1\.5/],
       ['control: { coalesce: on }', /must be off, adopt or identical, not "on"/],
       ['control: { learn_grace: "yes" }', /must be true or false, not "yes"/],
-      ['control: 5', /control must be a mapping of keys such as coalesce, order, room, not 5/],
+      ['control: 5', /control must be a mapping of keys such as coalesce, order, margin, not 5/],
       [
         'control: { budget: { ratio: 10% } }',
         /control\.budget\.ratio must be a number from 0 to 10 \(a share: 0\.1\), not "10%"/,

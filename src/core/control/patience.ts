@@ -1,0 +1,217 @@
+/** How long clients wait on one attempt and how often they ask: what they say, and what they were seen to do. */
+
+import { deadlineMs as assumedMs, statedMs } from './deadline.js';
+import type { AttemptFacts } from './event.js';
+import { mannersOf } from './family.js';
+import type { ControlOptions } from './options.js';
+import { RecentMap } from './recent.js';
+
+/** What an estimate of a deadline rests on. */
+export type Basis = 'explicit' | 'announced' | 'learned' | 'assumed';
+
+export interface Expected {
+  /** From arrival to the expected disconnect, milliseconds. */
+  readonly deadlineMs: number;
+  readonly basis: Basis;
+}
+
+const LONGEST_GIVE_UP_MS = 3_600_000;
+/** Attempts of whoever has come back once: no family that asks again at all asks less often. */
+const FEWEST_OF_RETRIERS = 3;
+/** From this many departures on a deadline is learned: two stops by hand prove nothing. */
+const ENOUGH_DEPARTURES = 3;
+/** A deadline is what this share of clients does not wait out. */
+const LOW_QUANTILE = 0.1;
+const OUTCOMES_KEPT = 64;
+/** With departures known, deliveries are counted in this often. */
+const REVIEW_EVERY = 16;
+/** Clients that outlast an assumed deadline before it is raised, and by how much beyond what they have shown. */
+const ENOUGH_OUTLASTING = 3;
+const OUTLASTING_MARGIN = 1.1;
+/** A learned deadline that moves by less is the same one. */
+const SAME = 0.02;
+
+interface Waits {
+  /** Milliseconds: above 0 how long one waited until it left, below 0 how long one waited until it was served. */
+  readonly outcomes: number[];
+  seen: number;
+  departures: number;
+  learnedMs: number | undefined;
+  /** What is assumed while nothing is learned, and how many outlasted it. */
+  outlastedMs: number;
+  outlasting: number;
+}
+
+interface Tries {
+  /** The most attempts of one call that were seen. */
+  most: number;
+  /** How many attempts calls had that were not heard of again. */
+  readonly gaveUpAfter: number[];
+  seen: number;
+}
+
+export class Patience {
+  readonly #options: ControlOptions;
+  readonly #waits: RecentMap<string, Waits>;
+  readonly #tries: RecentMap<string, Tries>;
+
+  constructor(options: ControlOptions) {
+    this.#options = options;
+    this.#waits = new RecentMap(options.bounds.learnedKeys);
+    this.#tries = new RecentMap(options.bounds.learnedKeys);
+  }
+
+  /** A deadline in so many words is believed; else the shortest of what is announced and what was learned. */
+  expected(facts: AttemptFacts): Expected {
+    const { leastDeadlineMs } = this.#options;
+    if (facts.explicitDeadlineMs !== undefined) {
+      return { deadlineMs: Math.max(leastDeadlineMs, facts.explicitDeadlineMs), basis: 'explicit' };
+    }
+    const waits = this.#options.learnDeadlines ? this.#waits.get(waitsKey(facts)) : undefined;
+    const learned = waits?.learnedMs;
+    const announced = statedMs(facts);
+    if (learned !== undefined && learned <= (announced ?? Number.POSITIVE_INFINITY)) {
+      return { deadlineMs: Math.max(leastDeadlineMs, learned), basis: 'learned' };
+    }
+    if (announced !== undefined) {
+      return { deadlineMs: Math.max(leastDeadlineMs, announced), basis: 'announced' };
+    }
+    const assumed = assumedMs(facts, this.#options);
+    return { deadlineMs: Math.max(assumed, waits?.outlastedMs ?? 0), basis: 'assumed' };
+  }
+
+  /**
+   * The moment after which an answer is worth nothing: the attempts that are left, each a deadline long, and all
+   * back-offs of the client's family. `ordinal`: number of the attempt that arrived, from 0. At most an hour on.
+   */
+  lastEndsAt(facts: AttemptFacts, ordinal: number, arrivedAt: number): number {
+    const done = Math.max(ordinal, facts.retryCount ?? 0);
+    const left = Math.max(1, this.attempts(facts) - done);
+    const wait = left * this.expected(facts).deadlineMs + mannersOf(facts.userAgent).backoffMs;
+    return arrivedAt + Math.min(wait, LONGEST_GIVE_UP_MS);
+  }
+
+  /** Attempts that its client makes for one call, if all fail. */
+  attempts(facts: AttemptFacts): number {
+    const known = mannersOf(facts.userAgent).attempts;
+    const tries = this.#options.learnDeadlines ? this.#tries.get(triesKey(facts)) : undefined;
+    if (tries === undefined) return known;
+    if (tries.gaveUpAfter.length >= ENOUGH_DEPARTURES) {
+      const sorted = tries.gaveUpAfter.toSorted((a, b) => a - b);
+      return sorted[Math.floor(LOW_QUANTILE * sorted.length)] ?? known;
+    }
+    if (tries.most < 2) return known;
+    return Math.max(tries.most, known === 1 ? FEWEST_OF_RETRIERS : known);
+  }
+
+  /** An attempt left before a byte of its answer, after `ageMs`; says whether the estimate has moved. */
+  left(facts: AttemptFacts, ageMs: number): boolean {
+    const waits = this.#noted(facts, Math.max(1, ageMs));
+    return waits.departures >= ENOUGH_DEPARTURES && learn(waits);
+  }
+
+  /** An attempt waited `ageMs` and was served; says whether the estimate has moved. */
+  served(facts: AttemptFacts, ageMs: number): boolean {
+    const waits = this.#noted(facts, -Math.max(1, ageMs));
+    if (waits.departures < ENOUGH_DEPARTURES) return this.#outlast(waits, facts, ageMs);
+    return waits.seen % REVIEW_EVERY === 0 && learn(waits);
+  }
+
+  /** An attempt is still there after `ageMs`; says whether the estimate has moved. */
+  waits(facts: AttemptFacts, ageMs: number): boolean {
+    const waits = this.#waitsOf(facts);
+    return waits.departures < ENOUGH_DEPARTURES && this.#outlast(waits, facts, ageMs);
+  }
+
+  /** A call's attempt number `ordinal`, from 0, was seen. */
+  asked(facts: AttemptFacts, ordinal: number): void {
+    if (ordinal === 0) return;
+    const tries = this.#triesOf(facts);
+    tries.most = Math.max(tries.most, ordinal + 1);
+  }
+
+  /** A client did not come back after `attempts` of a call. */
+  gaveUp(facts: AttemptFacts, attempts: number): void {
+    const tries = this.#triesOf(facts);
+    tries.gaveUpAfter[tries.seen % OUTCOMES_KEPT] = attempts;
+    tries.seen += 1;
+  }
+
+  #outlast(waits: Waits, facts: AttemptFacts, ageMs: number): boolean {
+    const assumed = Math.max(assumedMs(facts, this.#options), waits.outlastedMs);
+    if (ageMs < assumed) return false;
+    waits.outlasting += 1;
+    if (waits.outlasting < ENOUGH_OUTLASTING) return false;
+    waits.outlasting = 0;
+    waits.outlastedMs = OUTLASTING_MARGIN * ageMs;
+    return true;
+  }
+
+  #noted(facts: AttemptFacts, outcome: number): Waits {
+    const waits = this.#waitsOf(facts);
+    const at = waits.seen % OUTCOMES_KEPT;
+    if ((waits.outcomes[at] ?? 0) > 0) waits.departures -= 1;
+    if (outcome > 0) waits.departures += 1;
+    waits.outcomes[at] = outcome;
+    waits.seen += 1;
+    return waits;
+  }
+
+  #waitsOf(facts: AttemptFacts): Waits {
+    const key = waitsKey(facts);
+    const known = this.#waits.get(key);
+    if (known !== undefined) return known;
+    const fresh = {
+      outcomes: [],
+      seen: 0,
+      departures: 0,
+      learnedMs: undefined,
+      outlastedMs: 0,
+      outlasting: 0,
+    };
+    this.#waits.set(key, fresh);
+    return fresh;
+  }
+
+  #triesOf(facts: AttemptFacts): Tries {
+    const key = triesKey(facts);
+    const known = this.#tries.get(key);
+    if (known !== undefined) return known;
+    const fresh = { most: 1, gaveUpAfter: [], seen: 0 };
+    this.#tries.set(key, fresh);
+    return fresh;
+  }
+}
+
+function learn(waits: Waits): boolean {
+  const before = waits.learnedMs;
+  const quantile = lowQuantile(waits.outcomes);
+  if (quantile === undefined) return false;
+  if (before !== undefined && Math.abs(quantile - before) <= SAME * before) return false;
+  waits.learnedMs = quantile;
+  return true;
+}
+
+/**
+ * The age by which a share of `LOW_QUANTILE` would have left if nobody had been served: the product-limit estimate of
+ * Kaplan and Meier, in which whoever was served has shown to wait for at least that long. Undefined: none is reached.
+ */
+export function lowQuantile(outcomes: readonly number[]): number | undefined {
+  const sorted = outcomes.toSorted((a, b) => Math.abs(a) - Math.abs(b));
+  let staying = 1;
+  for (let at = 0; at < sorted.length; at += 1) {
+    const age = sorted[at] as number;
+    if (age < 0) continue;
+    staying *= 1 - 1 / (sorted.length - at);
+    if (staying <= 1 - LOW_QUANTILE + 1e-9) return age;
+  }
+  return undefined;
+}
+
+function waitsKey({ tenant, userAgent, model }: AttemptFacts): string {
+  return `${tenant}\n${userAgent}\n${model}`;
+}
+
+function triesKey({ tenant, userAgent }: AttemptFacts): string {
+  return `${tenant}\n${userAgent}`;
+}
