@@ -68,7 +68,7 @@ test('what may change while running is taken over, and what may not is named', (
   const [{ port, control, log } = {} as GatewayConfig] = applied;
   assert.deepEqual(
     [port, control.room, control.order, control.budget.ratio, log.level],
-    [1, 8, 'oldest-first', 0.2, 'debug'],
+    [1, 8, 'deadline', 0.2, 'debug'],
   );
   assert.deepEqual(lines, [
     {

@@ -58,7 +58,7 @@ const CAUTIONS: readonly Caution[] = [
       'be attached; use 2MiB',
   },
   {
-    holds: ({ control }) => control.room === 'off' && control.order !== 'oldest-first',
+    holds: ({ control }) => control.room === 'off' && control.order !== CONTROL_DEFAULTS.order,
     text:
       'control.order has no effect while control.room is off: calls wait in the engine, which serves them first ' +
       'come first served; set control.room to the number of executions that fill its batch',
