@@ -20,7 +20,10 @@ export const SETTING_FLAGS = {
   },
   budget: { value: 'MODE', help: 'what the retry budget charges: entitlement, strict or off (entitlement)' },
   room: { value: 'N|off', help: 'how many executions the engine may hold at once (off)' },
-  order: { value: 'ORDER', help: 'who leaves the line first: deadline, oldest-first or newest-first (deadline)' },
+  order: {
+    value: 'ORDER',
+    help: 'who leaves the line first: deadline, oldest-first or newest-first (deadline)',
+  },
   capacity: { value: 'N', help: "the engine's measured capacity in calls per second, where known" },
   grace: { value: 'TIME', help: 'how long abandoned work waits for its client: 60s, now or never (60s)' },
   drain: { value: 'TIME', help: 'how long a stopping gateway waits for what is under way (30s)' },
