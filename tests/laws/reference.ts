@@ -295,6 +295,7 @@ export class Reference extends ReferenceEngine {
 
   private leaveClaim(call: Call): void {
     const { facts } = lastOf(call);
+    this.crowded.add(scopeOf(facts));
     if (call.claimed || (facts.key === undefined && facts.retryCount === undefined)) return;
     call.claimed = true;
     const count = facts.retryCount === undefined ? undefined : facts.retryCount + 1;

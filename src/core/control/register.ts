@@ -47,7 +47,7 @@ export class Register {
 
   add(call: Call): void {
     put(this.#byScope, call.scope, call);
-    if ((this.#byScope.get(call.scope)?.size ?? 0) > 1) this.#crowded.add(call.scope);
+    if ((this.#byScope.get(call.scope)?.size ?? 0) > 1) this.crowd(call.scope);
     this.#size += 1;
   }
 
@@ -65,6 +65,11 @@ export class Register {
     for (const name of call.names) take(this.#byName, name, call);
     this.#idle.delete(call);
     this.#size -= 1;
+  }
+
+  /** Equal calls are about in a scope where some call is known. */
+  crowd(scope: string): void {
+    this.#crowded.add(scope);
   }
 
   /** Whether equal calls have been about, so that a retry count may be another one's. */

@@ -82,6 +82,7 @@ function lateMerge(state: State, call: Call): boolean {
 
 /** An equal attempt takes the call's work without proof: the call's own next attempt, if it comes, has a claim. */
 export function rob(state: State, call: Call, lost: AttemptFacts): void {
+  state.register.crowd(call.scope);
   if (call.robbed) return;
   call.robbed = state.claims.give(lost, call.giveUpAt);
 }
