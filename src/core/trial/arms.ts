@@ -35,6 +35,10 @@ const COALESCE: ControlSettings = { ...PASSIVE, coalesce: 'adopt' };
 
 /** The proxy's cap on executions inside the engine, and the engine's own on those it holds. */
 const CAP = 100;
+/** Executions that keep 98.7 % of the engine's throughput at saturation. */
+const LINE_ROOM = 80;
+/** A program whose family is known to ask four times, as the published client does. */
+const FOUR_ATTEMPTS = 'OpenAI/2.0 (.NET 8.0)';
 const STEP_TOKENS = 8_192;
 const MOST_PULSE = 100;
 
@@ -89,6 +93,26 @@ export const ARMS: readonly Arm[] = [
   }),
   arm('gateway-cap-newest', '100 executions at the engine, the newest call first; who left is cancelled', {
     control: { ...PASSIVE, grace: 'now', room: CAP, order: 'newest-first' },
+  }),
+  arm(
+    'deadline',
+    'the line: 80 executions at the engine, whoever can be on time first; deadlines are announced',
+    {
+      client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+      control: { room: LINE_ROOM },
+    },
+  ),
+  arm('deadline+learned', 'the same; deadlines are learned from who leaves', {
+    client: { key: false, userAgent: FOUR_ATTEMPTS },
+    control: { room: LINE_ROOM },
+  }),
+  arm('deadline+unknown', 'the same; how often clients ask is not known either', {
+    client: { key: false },
+    control: { room: LINE_ROOM },
+  }),
+  arm('oldest-first', 'the same line, whoever came first goes first', {
+    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+    control: { room: LINE_ROOM, order: 'oldest-first' },
   }),
   arm('holdfast', "the gateway's own defaults, clients without keys that say nothing", {
     client: { key: false },

@@ -1,6 +1,7 @@
 /** The tables of `holdfast trial`, as text. */
 
 import type { FigureDifference } from '../../core/report/comparison-page.js';
+import type { Clairvoyant } from '../../core/trial/clairvoyant.js';
 import type { FigureRow } from '../../core/trial/published.js';
 import type { RunSummary } from '../../core/trial/scenario.js';
 
@@ -80,6 +81,34 @@ export function scenarioText(name: string, runs: readonly RunSummary[]): string 
 
 function numberText(value: number | null | undefined, digits: number): string {
   return value === null || value === undefined || Number.isNaN(value) ? '—' : value.toFixed(digits);
+}
+
+/** One run beside the most that could have been on time. */
+export interface RunBound extends Clairvoyant {
+  readonly seed: number;
+  readonly onTime: number;
+}
+
+/** Calls inside their first deadline, and how many could have been. */
+export function boundsText(bounds: readonly RunBound[]): string {
+  const pct = (part: number, whole: number): string => ((100 * part) / whole).toFixed(2);
+  const head = [
+    'seed',
+    'on time, %',
+    'at most, %',
+    'of that, %',
+    'if all were alike, at most, %',
+    'of that, %',
+  ];
+  const body = bounds.map(({ seed, calls, onTime, most, mostAlike }) => [
+    String(seed),
+    pct(onTime, calls),
+    pct(most, calls),
+    pct(onTime, most),
+    pct(mostAlike, calls),
+    pct(onTime, mostAlike),
+  ]);
+  return `\n${columns([head, ...body])}`;
 }
 
 /** Differences of two scenarios over the same seeds. */

@@ -6,6 +6,7 @@ import { engineOptions } from '../../core/engine/options.js';
 import { svgFile } from '../../core/report/picture.js';
 import { sweepPage, sweepPicture } from '../../core/report/sweep-chart.js';
 import { ARMS, armOf } from '../../core/trial/arms.js';
+import { clairvoyant } from '../../core/trial/clairvoyant.js';
 import { numbersOf, pairedDifferences } from '../../core/trial/comparison.js';
 import { publishedMatrix, scenarioNames } from '../../core/trial/matrix.js';
 import { armNameOf, compareFigure, PUBLISHED_FIGURES } from '../../core/trial/published.js';
@@ -24,7 +25,7 @@ import { checkLengths, planAsked, TRACE_FLAGS, traceNote } from './trace-flags.j
 import { keptCapacity } from './trial-capacity.js';
 import { changesOf } from './trial-changes.js';
 import { playAll, type TrialTask } from './trial-pool.js';
-import { comparisonText, figuresText, scenarioText } from './trial-text.js';
+import { boundsText, comparisonText, figuresText, type RunBound, scenarioText } from './trial-text.js';
 
 const FLAGS = {
   scenario: { value: 'NAME', help: 'the arm to run, pulse=, step= and model= behind it (holdfast)' },
@@ -55,6 +56,7 @@ const FLAGS = {
   },
   svg: { value: 'FILE.svg', help: 'with --sweep: write its picture alone' },
   expect: { value: 'EXPR', many: true, help: "a threshold for each run, such as 'hold.delivered > 99%'" },
+  bound: { help: 'print beside each run how many of its calls could have been on time at all' },
   json: { help: 'print JSON instead of tables' },
   ...HELP_FLAG,
 } as const satisfies Flags;
@@ -78,6 +80,7 @@ Example:
   holdfast trial --scenario 'retries=on cancel=on' --compare holdfast --seeds 1 --report overload.html
   holdfast trial --scenario 'budget pulse=1.5' --record runs
   holdfast trial --expect 'total.delivered >= 100%' --expect 'total.executions_per_call <= 1.05'
+  holdfast trial --scenario deadline --seeds 5 --bound
   holdfast trial --published
 `,
   run: async (args, world): Promise<ExitCode> => {
@@ -101,6 +104,7 @@ interface Asked {
   readonly report: string | undefined;
   readonly svg: string | undefined;
   readonly thresholds: readonly Threshold[];
+  readonly bound: boolean;
   readonly json: boolean;
 }
 
@@ -132,6 +136,9 @@ function askedOf(given: Given<typeof FLAGS>, world: World): Asked {
   const changes = { ...asked, capacity };
   const seeds = Array.from({ length: count }, (_, at) => at + 1);
   const [mode] = modes;
+  if (mode !== undefined && given.bound !== undefined) {
+    throw new UserError('bad_usage', `trial takes --bound without --${mode}`);
+  }
   if (mode !== undefined && given.expect !== undefined) {
     throw new UserError('bad_usage', `trial takes --expect without --${mode}`);
   }
@@ -144,6 +151,7 @@ function askedOf(given: Given<typeof FLAGS>, world: World): Asked {
     report,
     svg,
     thresholds: thresholdsOf(given.expect ?? [], stages),
+    bound: given.bound !== undefined,
     json: given.json !== undefined,
   };
 }
@@ -209,11 +217,23 @@ async function scenario(asked: Asked, world: World): Promise<ExitCode> {
     ),
   );
   const judged = thresholds.length === 0 ? {} : { thresholds: verdicts };
+  const bounds = asked.bound ? boundsOf(asked, runs) : [];
+  const bounded = asked.bound ? { bounds } : {};
   const lines = verdictLines(
     verdicts.map(({ seed, ...verdict }) => ({ ...verdict, text: `seed ${seed}: ${verdict.text}` })),
   );
-  world.out(asked.json ? json({ runs, ...judged }) : `${scenarioText(asked.scenario, runs)}${lines}`);
+  const text = `${scenarioText(asked.scenario, runs)}${asked.bound ? boundsText(bounds) : ''}${lines}`;
+  world.out(asked.json ? json({ runs, ...judged, ...bounded }) : text);
   return verdicts.every(({ met }) => met) ? EXIT.ok : EXIT.unmet;
+}
+
+/** What could have been on time at all, seed by seed, beside what was. */
+function boundsOf({ scenario: name, changes }: Asked, runs: readonly RunSummary[]): readonly RunBound[] {
+  return runs.map(({ seed, total }) => ({
+    seed,
+    onTime: total.deliveredByDeadline,
+    ...clairvoyant(settingsOf(name, seed, changes)),
+  }));
 }
 
 async function compare(asked: Asked, other: string, world: World): Promise<ExitCode> {
