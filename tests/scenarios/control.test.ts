@@ -377,21 +377,24 @@ scene('a delivered answer is given again only on proof, for five seconds', (star
   }
 });
 
-scene('an answer that went to an equal call is not given again on a count: it may be the count of who lost it', (start) => {
-  const s = start();
-  s.arrive('mine', { retryCount: 0 });
-  s.finish('mine');
-  s.send({ kind: 'lag', attempt: 'mine' });
-  s.pass(1_000);
-  s.arrive('equal', { retryCount: 0 });
-  equal(s.decision('equal'), 'adopt_answer');
-  s.handed('equal');
-  s.pass(250);
-  equal(s.ending('equal'), 'delivered');
-  s.arrive('mine again', { retryCount: 1 });
-  equal(s.decision('mine again'), 'unknown_predecessor');
-  notEqual(s.execution('mine again'), s.execution('equal'), 'an execution of its own');
-});
+scene(
+  'an answer that went to an equal call is not given again on a count: it may be the count of who lost it',
+  (start) => {
+    const s = start();
+    s.arrive('mine', { retryCount: 0 });
+    s.finish('mine');
+    s.send({ kind: 'lag', attempt: 'mine' });
+    s.pass(1_000);
+    s.arrive('equal', { retryCount: 0 });
+    equal(s.decision('equal'), 'adopt_answer');
+    s.handed('equal');
+    s.pass(250);
+    equal(s.ending('equal'), 'delivered');
+    s.arrive('mine again', { retryCount: 1 });
+    equal(s.decision('mine again'), 'unknown_predecessor');
+    notEqual(s.execution('mine again'), s.execution('equal'), 'an execution of its own');
+  },
+);
 
 scene('no-store keeps nothing past delivery, and an undelivered answer until then', (start) => {
   const s = start();
