@@ -31,6 +31,9 @@ export interface Prospect {
   readonly margin: number;
 }
 
+/** A pace that differs by no more than this share is taken for the same. */
+const SAME_PACE = 0.01;
+
 interface Share<T> {
   weight: number;
   /** Its items that are taken to be on time, and of those the ones that would come again, by deadline. */
@@ -100,14 +103,13 @@ export class Tiers<T> {
   }
 
   /** Whether the late, served one after another from `now` on, would only just all make it. */
-  #presses(now: number, { longestMs, paceMs, margin }: Prospect): boolean {
-    const reserveMs = margin * longestMs + (margin - 1) * paceMs * this.#late.work;
+  #presses(now: number, { longestMs, margin }: Prospect): boolean {
+    const reserveMs = margin * longestMs + (margin - 1) * this.#late.paceMs * this.#late.work;
     return this.#late.size > 0 && this.#late.latestBeginning - reserveMs <= now;
   }
 
-  #sort(now: number, { serviceMs, paceMs }: Prospect): void {
-    this.#onTime.paceMs = paceMs;
-    this.#late.paceMs = paceMs;
+  #sort(now: number, { serviceMs, paceMs: seenMs }: Prospect): void {
+    const paceMs = this.#takeUp(seenMs);
     // Whoever is next starts now: the pace is the time until the one after it.
     const beginning = now + serviceMs - paceMs;
     for (let miss = this.#onTime.firstMissing(beginning); miss !== undefined; ) {
@@ -122,6 +124,15 @@ export class Tiers<T> {
       this.#early.delete(first);
       this.#hopeless.set(first, this.#dues.get(first)?.giveUpAt ?? 0);
     }
+  }
+
+  /** The pace to go by: another one costs a look at everything in line, so it has to differ enough. */
+  #takeUp(seenMs: number): number {
+    const { paceMs } = this.#onTime;
+    if (Math.abs(seenMs - paceMs) <= SAME_PACE * paceMs) return paceMs;
+    this.#onTime.paceMs = seenMs;
+    this.#late.paceMs = seenMs;
+    return seenMs;
   }
 
   /**
