@@ -43,7 +43,8 @@ const PULSE: Traffic = {
 /** Settings that people run, and those of the published experiment. */
 const SETTINGS: Readonly<Record<string, ControlSettings>> = {
   'the defaults': {},
-  'room and a line, oldest first': { room: 4 },
+  'room and a line, by deadline': { room: 4 },
+  'room and a line, oldest first': { room: 4, order: 'oldest-first' },
   'room and a line, newest first': { room: 4, order: 'newest-first' },
   'tight bounds': { room: 4, order: 'newest-first', bounds: TIGHT },
   'cancelled at once': { room: 4, grace: 'now' },
