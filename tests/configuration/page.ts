@@ -50,7 +50,14 @@ const SECTIONS: readonly Section[] = [
   { title: 'Coalescing', keys: ['control'] },
   {
     title: 'Budget, line and room',
-    keys: ['control.budget', 'control.capacity', 'control.room', 'control.order'],
+    keys: [
+      'control.budget',
+      'control.capacity',
+      'control.room',
+      'control.room_waiting',
+      'control.room_whole',
+      'control.order',
+    ],
   },
   {
     title: 'Bounds',

@@ -227,6 +227,30 @@ describe('which engine gets the next execution', () => {
     deepEqual(shares(times(9).map((at) => hand.arrive(10 + at))), { small: 2, large: 6, line: 1 });
   });
 
+  test('with room first-token, one that has few streams without a first byte, whatever else it runs', () => {
+    const hand = new Hand({ engines: [{ name: 'a' }], room: 'first-token', roomWaiting: 2 });
+    const stream = true;
+    deepEqual(
+      times(3).map((at) => hand.arrive(at, { stream })),
+      ['a', 'a', undefined],
+    );
+    deepEqual(hand.tell(10, { kind: 'first-byte', execution: 'x1' }), ['a'], 'a first byte makes room');
+    equal(hand.arrive(11, { stream }), undefined);
+    deepEqual(hand.tell(12, { kind: 'finish', execution: 'x1' }), [], 'the end of what had begun makes none');
+    const failure = 'status_4xx';
+    deepEqual(hand.tell(13, { kind: 'fail', execution: 'x2', failure }), ['a'], 'that of what had not does');
+  });
+
+  test('with room first-token, answers that come whole have a number of their own, until their end', () => {
+    const hand = new Hand({ engines: [{ name: 'a' }], room: 'first-token', roomWaiting: 1, roomWhole: 2 });
+    deepEqual(
+      times(3).map((at) => hand.arrive(at)),
+      ['a', 'a', undefined],
+    );
+    deepEqual(hand.tell(10, { kind: 'first-byte', execution: 'x1' }), [], 'it is hardly told from the end');
+    deepEqual(hand.tell(11, { kind: 'finish', execution: 'x1' }), ['a']);
+  });
+
   test('equals by turns', () => {
     const hand = new Hand({ engines: [{ name: 'a' }, { name: 'b' }, { name: 'c' }] });
     deepEqual(

@@ -133,6 +133,10 @@ const SEVERAL: readonly (readonly EngineOptions[])[] = [
   [{ name: 'a' }, { name: 'b' }],
   [{ name: 'a', room: 1 }, { name: 'b', room: 3 }, { name: 'c' }],
   [
+    { name: 'a', room: 'first-token' },
+    { name: 'b', room: 2 },
+  ],
+  [
     { name: 'a', models: ['m1'], room: 1 },
     { name: 'b', models: ['m1', 'm2'] },
   ],
@@ -149,7 +153,9 @@ export const settings: fc.Arbitrary<ControlSettings> = fc.record({
     'off' as const,
   ),
   order: fc.constantFrom('oldest-first' as const, 'newest-first' as const),
-  room: fc.constantFrom('off' as const, 1, 1, 2, 3),
+  room: fc.constantFrom('off' as const, 'first-token' as const, 1, 1, 2, 3),
+  roomWaiting: fc.constantFrom(1, 2),
+  roomWhole: fc.constantFrom(1, 3),
   engines: fc.constantFrom(ONE, ONE, ...SEVERAL),
   affinity: fc.constantFrom('off' as const, 'session' as const, 'prefix' as const),
   unavailable: fc.constantFrom('wait' as const, 'wait' as const, 'wait' as const, 'pass' as const),

@@ -118,7 +118,7 @@ export class BoundsLaw extends Law {
     const all = [...this.#kept.values()];
     for (const { name, room = this.options.room } of this.options.engines) {
       const running = all.filter((one) => one.running && one.engine === name).length;
-      if (room !== 'off') most(`running executions of ${name}`, running, room);
+      if (typeof room === 'number') most(`running executions of ${name}`, running, room);
     }
     const open = all.filter((one) => !one.sealed);
     const live = open.filter((one) => one.running || listened.has(one.call)).map((one) => one.bytes);

@@ -50,6 +50,7 @@ const SETTINGS: readonly (readonly [string, ControlSettings])[] = [
     { learnGrace: false, room: 8, bounds: { lineEntries: 40, lineBytes: 30_000 } },
   ],
   ['newest first', { learnGrace: false, room: 8, order: 'newest-first', bounds: { lineEntries: 20 } }],
+  ['as long as few wait for their first byte', { learnGrace: false, room: 'first-token', roomWhole: 8 }],
   ['oldest first', { learnGrace: false, room: 8, order: 'oldest-first' }],
   ['grace of 10 s', { learnGrace: false, room: 8, grace: 10_000 }],
   ['immediate cancellation', { learnGrace: false, room: 8, grace: 'now' }],

@@ -3,7 +3,7 @@
 import type { ControlEvent } from '../../src/core/control/event.js';
 import type { ControlOptions, EngineOptions } from '../../src/core/control/options.js';
 import type { Verdict } from '../../src/core/control/verdict.js';
-import type { Call } from './reference-words.js';
+import type { Call, Execution } from './reference-words.js';
 
 /** Proofs after which an engine that rested is an engine like any other. */
 const ENOUGH = 16;
@@ -59,14 +59,22 @@ export class ReferenceFleet {
 
   #most({ options }: ReferenceMachine): number {
     const room = options.room ?? this.#options.room;
-    return room === 'off' ? Number.POSITIVE_INFINITY : room;
+    return typeof room === 'number' ? room : Number.POSITIVE_INFINITY;
   }
 
-  /** The engine that the call would be given to now, when `busy` tells how many executions each has. */
-  pick(call: Call, busy: (name: string) => number, now: number): ReferenceMachine | undefined {
+  #hasRoom(one: ReferenceMachine, held: readonly Execution[]): boolean {
+    const { room: usual, roomWaiting, roomWhole } = this.#options;
+    if ((one.options.room ?? usual) !== 'first-token') return held.length < this.#most(one);
+    const streams = held.filter(({ attempt }) => attempt.facts.stream);
+    const waiting = streams.filter(({ firstByte }) => !firstByte);
+    return waiting.length < roomWaiting && held.length - streams.length < roomWhole;
+  }
+
+  /** The engine that the call would be given to now, when `held` tells what each has. */
+  pick(call: Call, held: (name: string) => readonly Execution[], now: number): ReferenceMachine | undefined {
     const open = this.left(call).filter(
       (one) =>
-        busy(one.name) < this.#most(one) &&
+        this.#hasRoom(one, held(one.name)) &&
         now >= one.restsUntil &&
         (one.proofs >= ENOUGH || one.unsure.length <= one.proofs),
     );
@@ -74,7 +82,7 @@ export class ReferenceFleet {
     if (near !== undefined) return near;
     const measured = open.every((one) => Number.isFinite(this.#most(one)));
     const full = (one: ReferenceMachine): number =>
-      (busy(one.name) + 1) / ((measured ? this.#most(one) : 1) * this.#share(one, now));
+      (held(one.name).length + 1) / ((measured ? this.#most(one) : 1) * this.#share(one, now));
     return open.toSorted((a, b) => full(a) - full(b) || a.lastPick - b.lastPick)[0];
   }
 

@@ -90,9 +90,11 @@ export class ReferenceLine extends ReferenceBook {
   }
 
   protected engineFor(call: Call): ReferenceMachine | undefined {
-    const busy = (name: string): number =>
-      this.calls.filter((one) => one.state === 'running' && one.execution?.engine === name).length;
-    return this.fleet.pick(call, busy, this.now);
+    const held = (name: string): Execution[] =>
+      this.calls
+        .filter((one) => one.state === 'running')
+        .flatMap(({ execution }) => (execution?.engine === name ? [execution] : []));
+    return this.fleet.pick(call, held, this.now);
   }
 
   /** Back in line, when there is an engine left for it, and a place. */

@@ -1,6 +1,6 @@
 /** What the engine and the clients' connections report of an answer: first byte, bytes, end, failure, delivery. */
 
-import { type Attempt, type Call, reach } from './call.js';
+import { type Attempt, type Call, type Execution, reach } from './call.js';
 import type { ControlEvent } from './event.js';
 import { learnFromLeaving, learnFromServing } from './expecting.js';
 import { judge, mayGoAgain, prove } from './outage.js';
@@ -71,6 +71,12 @@ function deliver(state: State, attempt: Attempt): void {
 export function firstByte(state: State, id: string, stream = false): void {
   const execution = state.executions.get(id);
   if (execution === undefined || execution.firstByteAt !== undefined) return;
+  execution.engine.room.showed(execution);
+  show(state, execution, stream);
+}
+
+/** What the first byte says of the client, the engine and the deadlines of others. */
+function show(state: State, execution: Execution, stream: boolean): void {
   const { call } = execution;
   execution.firstByteAt = state.now;
   execution.stream = stream;
@@ -94,7 +100,7 @@ export function finish(
   const execution = state.executions.get(id);
   if (execution === undefined) return;
   const { call } = execution;
-  firstByte(state, id);
+  if (execution.firstByteAt === undefined) show(state, execution, false);
   execution.usage = usage;
   call.state = 'answered';
   state.prospects.finished(execution, state.now);

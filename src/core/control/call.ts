@@ -44,6 +44,8 @@ export interface Execution {
   readonly attempt: string;
   readonly bodyBytes: number;
   readonly startedAt: number;
+  /** It was asked to stream: its first byte may come long before its end. */
+  readonly streams: boolean;
   /** Order of starting, over all executions. */
   readonly number: number;
   firstByteAt: number | undefined;

@@ -5,7 +5,7 @@ import { Affinity } from './affinity.js';
 import type { Call, Execution } from './call.js';
 import type { AttemptFacts } from './event.js';
 import { Health } from './health.js';
-import type { ControlOptions } from './options.js';
+import type { ControlOptions, RoomPolicy } from './options.js';
 import { Room } from './room.js';
 
 /** One engine. */
@@ -18,10 +18,10 @@ export class Member {
   /** The execution that it was given last, by number. */
   lastGiven = 0;
 
-  constructor(name: string, index: number, room: 'off' | number, options: ControlOptions) {
+  constructor(name: string, index: number, room: RoomPolicy, options: ControlOptions) {
     this.name = name;
     this.index = index;
-    this.room = new Room(room);
+    this.room = new Room(room, options);
     this.health = new Health(() => options.health);
   }
 
@@ -41,7 +41,7 @@ export interface Group {
 export interface EngineGauges {
   readonly name: string;
   readonly runningExecutions: number;
-  /** Infinity: no limit. */
+  /** Infinity: no number is set. */
   readonly room: number;
   /** Nothing is started on it now, or one execution to see whether it is back. */
   readonly away: boolean;
@@ -126,7 +126,7 @@ export class Fleet {
   take(execution: Execution, facts: AttemptFacts, now: number): void {
     const { engine, number } = execution;
     assert(engine.health.opensTo(now), 'an execution started on an engine at rest');
-    engine.room.take();
+    engine.room.take(execution);
     engine.lastGiven = number;
     engine.health.started(execution, now);
     this.#affinity.note(facts, engine);
@@ -146,7 +146,9 @@ export class Fleet {
 
   /** Other rooms from now on; what runs above them runs to its end. */
   resize(options: ControlOptions): void {
-    for (const { index, room } of this.#members) room.resize(options.engines[index]?.room ?? options.room);
+    for (const { index, room } of this.#members) {
+      room.resize(options.engines[index]?.room ?? options.room, options);
+    }
   }
 
   gauges(): readonly EngineGauges[] {

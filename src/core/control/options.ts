@@ -1,5 +1,11 @@
 /** The settings of the control: one interface, one constant of defaults, checked once. */
 
+/**
+ * How many executions an engine may hold at once: no limit, so many, or one more as long as few of those that it has
+ * wait for their first byte.
+ */
+export type RoomPolicy = 'off' | 'first-token' | number;
+
 export interface ControlOptions {
   /** `off`: every attempt makes its own execution; `adopt`: one to one; `identical`: concurrent equals share. */
   readonly coalesce: 'off' | 'adopt' | 'identical';
@@ -8,8 +14,12 @@ export interface ControlOptions {
   readonly margin: number;
   /** Whether deadlines and numbers of attempts follow what clients are seen to do. */
   readonly learnDeadlines: boolean;
-  /** How many executions an engine that says nothing else may hold at once; `off`: no limit. */
-  readonly room: 'off' | number;
+  /** Of an engine that says nothing else. */
+  readonly room: RoomPolicy;
+  /** Room `first-token`: streams that an engine may have before their first byte. */
+  readonly roomWaiting: number;
+  /** Room `first-token`: answers that an engine may make at once which come whole and show no first byte before. */
+  readonly roomWhole: number;
   /** The engines, at least one. Names, models and their order are read once; `room` may change. */
   readonly engines: readonly EngineOptions[];
   /** Whether calls of one session, or with one long prefix, go to one engine while it has room. */
@@ -49,8 +59,8 @@ export interface EngineOptions {
   readonly name: string;
   /** What it serves; absent: any model. */
   readonly models?: readonly string[] | undefined;
-  /** How many executions it may hold at once; absent: as `room` says. */
-  readonly room?: 'off' | number | undefined;
+  /** Absent: as `room` says. */
+  readonly room?: RoomPolicy | undefined;
 }
 
 /** How engines that fail are let be, and taken back; milliseconds. */
@@ -101,6 +111,8 @@ export const CONTROL_DEFAULTS: ControlOptions = {
   margin: 1.5,
   learnDeadlines: true,
   room: 'off',
+  roomWaiting: 16,
+  roomWhole: 80,
   engines: [{ name: 'engine' }],
   affinity: 'off',
   unavailable: 'wait',
@@ -201,6 +213,8 @@ const BYTES = count(0, Number.MAX_SAFE_INTEGER);
 /** The bounds of the settings, in their own units; words such as `off` apart. */
 export const CONTROL_RANGES: Ranges<ControlOptions> = {
   room: count(1, 1_000_000),
+  roomWaiting: count(1, 10_000),
+  roomWhole: count(1, 1_000_000),
   margin: { least: 1, most: 10 },
   capacity: { least: 1e-6, most: 1e6 },
   grace: upTo(HOUR),

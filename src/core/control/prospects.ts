@@ -58,7 +58,7 @@ export class Prospects {
         known += 1;
       }
       running += member.room.used;
-      room += member.room.most;
+      room += member.room.capacity;
     }
     // An engine that was never seen full is taken to be like the others.
     const paceMs = known === 0 ? 0 : known / (rate * members.length);

@@ -146,7 +146,7 @@ export function retire(state: State, execution: Execution, ending: ExecutionEndi
   const { id, call, engine, bytes, usage, startedAt } = execution;
   execution.live = false;
   state.executions.delete(id);
-  engine.room.release();
+  engine.room.release(execution);
   if (!ending.startsWith('failed_')) engine.health.ended(execution);
   state.ledger.executions.end(ending);
   const ageMs = state.now - startedAt;

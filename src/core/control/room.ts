@@ -1,24 +1,40 @@
-/** How many executions an engine may hold at once. */
+/** How many executions an engine may hold at once: a number, or as long as few of them wait for their first byte. */
 
 import { assert } from '../assert.js';
+import type { Execution } from './call.js';
+import type { ControlOptions, RoomPolicy } from './options.js';
+
+/** What is counted under `first-token`. */
+type Limits = Pick<ControlOptions, 'roomWaiting' | 'roomWhole'>;
+/** What of an execution matters here. */
+type Held = Pick<Execution, 'streams'>;
+
+/** From this part of its room on an engine is nearly full. */
+const NEARLY_FULL = 0.5;
 
 export class Room {
-  #most = Number.POSITIVE_INFINITY;
+  #policy: RoomPolicy;
+  #limits: Limits;
   #used = 0;
+  /** Streams that have shown nothing yet. */
+  readonly #silent = new Set<Held>();
+  /** Answers that come whole: their first byte is their end, so it tells nothing of when they left the queue. */
+  #whole = 0;
 
-  /** `room`: a whole number ≥ 1, or `off` for no limit. */
-  constructor(room: 'off' | number) {
-    this.resize(room);
+  constructor(policy: RoomPolicy, limits: Limits) {
+    this.#policy = policy;
+    this.#limits = limits;
   }
 
   /** From now on; what runs above it runs to its end. */
-  resize(room: 'off' | number): void {
-    this.#most = room === 'off' ? Number.POSITIVE_INFINITY : room;
+  resize(policy: RoomPolicy, limits: Limits): void {
+    this.#policy = policy;
+    this.#limits = limits;
   }
 
-  /** Infinity: no limit. */
+  /** Infinity: no number is set. */
   get most(): number {
-    return this.#most;
+    return typeof this.#policy === 'number' ? this.#policy : Number.POSITIVE_INFINITY;
   }
 
   get used(): number {
@@ -26,16 +42,34 @@ export class Room {
   }
 
   get free(): boolean {
-    return this.#used < this.#most;
+    if (this.#policy !== 'first-token') return this.#used < this.most;
+    return this.#silent.size < this.#limits.roomWaiting && this.#whole < this.#limits.roomWhole;
   }
 
-  take(): void {
+  /** How many executions it holds when full, as far as that can be told now: Infinity where it is far from full. */
+  get capacity(): number {
+    if (this.#policy !== 'first-token') return this.most;
+    const { roomWaiting, roomWhole } = this.#limits;
+    const fullness = Math.max(this.#silent.size / roomWaiting, this.#whole / roomWhole);
+    return fullness >= NEARLY_FULL ? this.#used : Number.POSITIVE_INFINITY;
+  }
+
+  take(execution: Held): void {
     assert(this.free, 'an execution started without room');
     this.#used += 1;
+    if (execution.streams) this.#silent.add(execution);
+    else this.#whole += 1;
   }
 
-  release(): void {
+  /** One that was taken has just shown its first byte. */
+  showed(execution: Held): void {
+    this.#silent.delete(execution);
+  }
+
+  release(execution: Held): void {
     assert(this.#used > 0, 'room released that nobody held');
     this.#used -= 1;
+    if (!execution.streams) this.#whole -= 1;
+    this.#silent.delete(execution);
   }
 }

@@ -138,6 +138,7 @@ function start(
     attempt,
     bodyBytes: bytes,
     startedAt: state.now,
+    streams: call.last.stream,
     number: state.nextNumber(),
     firstByteAt: undefined,
     bytes: 0,

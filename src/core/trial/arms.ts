@@ -37,6 +37,7 @@ const COALESCE: ControlSettings = { ...PASSIVE, coalesce: 'adopt' };
 const CAP = 100;
 /** Executions that keep 98.7 % of the engine's throughput at saturation. */
 const LINE_ROOM = 80;
+const STREAMING: Partial<ClientKind> = { stream: true, timer: 'first-byte' };
 /** A program whose family is known to ask four times, as the published client does. */
 const FOUR_ATTEMPTS = 'OpenAI/2.0 (.NET 8.0)';
 const STEP_TOKENS = 8_192;
@@ -110,6 +111,18 @@ export const ARMS: readonly Arm[] = [
     client: { key: false },
     control: { room: LINE_ROOM },
   }),
+  arm('deadline+streams', 'the line; clients stream, and wait for their first byte', {
+    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS, ...STREAMING },
+    control: { room: LINE_ROOM },
+  }),
+  arm(
+    'deadline+first-token',
+    'the same; the engine has few streams without a first byte, not 80 executions',
+    {
+      client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS, ...STREAMING },
+      control: { room: 'first-token' },
+    },
+  ),
   arm('oldest-first', 'the same line, whoever came first goes first', {
     client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
     control: { room: LINE_ROOM, order: 'oldest-first' },

@@ -78,7 +78,11 @@ test('the log level is heard from the environment, our own name first', () => {
 test('a value that does not fit is told by its flag, variable or key', () => {
   const cases: [string[], Record<string, string>, RegExp][] = [
     [['--port', 'http'], {}, /^--port must be a whole number from 0 to 65535, not "http"$/],
-    [['--room', 'many'], {}, /^--room must be off or a whole number from 1 to 1000000, not "many"$/],
+    [
+      ['--room', 'many'],
+      {},
+      /^--room must be off, first-token or a whole number from 1 to 1000000, not "many"$/,
+    ],
     [
       ['--grace', '60'],
       {},

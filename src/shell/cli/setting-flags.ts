@@ -19,7 +19,7 @@ export const SETTING_FLAGS = {
     help: 'adopt: a retry takes over the work its call has; identical; off (adopt)',
   },
   budget: { value: 'MODE', help: 'what the retry budget charges: entitlement, strict or off (entitlement)' },
-  room: { value: 'N|off', help: 'how many executions the engine may hold at once (off)' },
+  room: { value: 'N|first-token|off', help: 'how many executions the engine may hold at once (off)' },
   order: {
     value: 'ORDER',
     help: 'who leaves the line first: deadline, oldest-first or newest-first (deadline)',

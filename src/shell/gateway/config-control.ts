@@ -151,10 +151,22 @@ export const CONTROL = {
     about:
       'whether deadlines and numbers of attempts follow what the clients of each tenant, program and model are seen to do',
   }),
-  room: setting(countOr('off', CONTROL_RANGES.room), {
+  room: setting(countOr(['off', 'first-token'] as const, CONTROL_RANGES.room), {
     default: own.room,
     changes: 'live',
-    about: 'how many executions the engine may hold at once; a number makes the others wait in line here',
+    about:
+      'how many executions the engine may hold at once, the others wait in line here: a number; `first-token`, one more as long as few of those that it has wait for their first byte; or no limit (`off`)',
+  }),
+  roomWaiting: setting(number(CONTROL_RANGES.roomWaiting), {
+    default: own.roomWaiting,
+    changes: 'live',
+    about: 'with `first-token`: streams that an engine may have before their first byte',
+  }),
+  roomWhole: setting(number(CONTROL_RANGES.roomWhole), {
+    default: own.roomWhole,
+    changes: 'live',
+    about:
+      'with `first-token`: answers that an engine may make at once which do not stream, since those show no first byte before their end',
   }),
   affinity: setting(choice(['off', 'session', 'prefix'] as const), {
     default: own.affinity,

@@ -155,9 +155,12 @@ describe('configuration file', () => {
       ['control: { grace: "60 s" }', /not "60 s"/],
       [
         'control: { room: many }',
-        /control\.room must be off or a whole number from 1 to 1000000, not "many"/,
+        /control\.room must be off, first-token or a whole number from 1 to 1000000, not "many"/,
       ],
-      ['control: { room: 1.5 }', /control\.room must be off or a whole number from 1 to 1000000, not 1\.5/],
+      [
+        'control: { room: 1.5 }',
+        /control\.room must be off, first-token or a whole number from 1 to 1000000, not 1\.5/,
+      ],
       ['control: { coalesce: on }', /must be off, adopt or identical, not "on"/],
       ['control: { learn_grace: "yes" }', /must be true or false, not "yes"/],
       ['control: 5', /control must be a mapping of keys such as coalesce, order, margin, not 5/],
@@ -191,7 +194,10 @@ describe('configuration file', () => {
     const cases: [string, RegExp][] = [
       ['port: 70000', /line 1: port must be a whole number from 0 to 65535, not 70000$/],
       ['control: { grace: 2h }', /control\.grace must be now, never or a duration from 0ms to 1h, not "2h"$/],
-      ['control: { room: 0 }', /control\.room must be off or a whole number from 1 to 1000000, not 0$/],
+      [
+        'control: { room: 0 }',
+        /control\.room must be off, first-token or a whole number from 1 to 1000000, not 0$/,
+      ],
       [
         'control: { budget: { window: 1ms } }',
         /budget\.window must be a duration from 60ms to 1h, not "1ms"$/,

@@ -25,7 +25,7 @@ export const INBOUND = {
     about:
       'all request bodies that are still being read; at the bound the request whose bytes come next is refused with 429',
   }),
-  tenantAttempts: setting(countOr('off', { least: 1, most: 1_000_000, whole: true }), {
+  tenantAttempts: setting(countOr(['off'] as const, { least: 1, most: 1_000_000, whole: true }), {
     default: 'off',
     changes: 'live',
     about:

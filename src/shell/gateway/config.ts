@@ -67,7 +67,7 @@ const UPSTREAM = {
     about:
       'the models that it serves, as requests name them; any model when absent. A model that no engine serves is answered with 404',
   }),
-  room: optional(countOr('off', CONTROL_RANGES.room), {
+  room: optional(countOr(['off', 'first-token'] as const, CONTROL_RANGES.room), {
     changes: 'restart',
     about: 'how many executions this engine may hold at once; as `control.room` says when absent',
   }),

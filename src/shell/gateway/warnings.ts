@@ -61,7 +61,7 @@ const CAUTIONS: readonly Caution[] = [
     holds: ({ control }) => control.room === 'off' && control.order !== CONTROL_DEFAULTS.order,
     text:
       'control.order has no effect while control.room is off: calls wait in the engine, which serves them first ' +
-      'come first served; set control.room to the number of executions that fill its batch',
+      'come first served; set control.room to first-token, or to the number of executions that fill its batch',
   },
   {
     holds: ({ control, requestBytes }) => control.room !== 'off' && control.bounds.lineBytes < requestBytes,
@@ -148,7 +148,7 @@ const CAUTIONS: readonly Caution[] = [
   {
     holds: ({ control }) => control.room !== 'off' && control.bounds.lineEntries === 0,
     text:
-      'control.bounds.line_entries is 0 while control.room is a number: nobody can wait, and whatever finds the ' +
+      'control.bounds.line_entries is 0 while control.room is not off: nobody can wait, and whatever finds the ' +
       'engine full is refused',
   },
   {

@@ -116,16 +116,16 @@ export function sizeOr<W extends string>(word: W, range: Range): Kind<number | W
   });
 }
 
-/** A whole number within `range`, or `word`. */
-export function countOr<W extends string>(word: W, range: Range): Kind<number | W> {
+/** A whole number within `range`, or one of `words`. */
+export function countOr<W extends string>(words: readonly W[], range: Range): Kind<number | W> {
+  const isWord = (raw: unknown): W | undefined => words.find((word) => word === raw);
   return kind<number | W>({
-    wants: `${word} or ${numberText(range)}`,
-    schema: { anyOf: [{ const: word }, numberSchema(range)] },
+    wants: either(words, numberText(range)),
+    schema: { anyOf: [{ enum: words }, numberSchema(range)] },
     range,
-    parse: (raw) =>
-      raw === word ? word : typeof raw === 'number' && Number.isInteger(raw) ? raw : undefined,
-    fromText: (text) => wordIn([word], text) ?? numberFromText(text),
-    hint: (raw) => (word === 'off' ? meantOff(raw) : undefined) ?? meantNumber(raw),
+    parse: (raw) => isWord(raw) ?? (typeof raw === 'number' && Number.isInteger(raw) ? raw : undefined),
+    fromText: (text) => wordIn(words, text) ?? numberFromText(text),
+    hint: (raw) => (isWord('off') === undefined ? undefined : meantOff(raw)) ?? meantNumber(raw),
   });
 }
 

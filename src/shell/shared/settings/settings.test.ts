@@ -47,7 +47,7 @@ const TABLE = {
       default: 'now',
       about: 'a grace',
     }),
-    room: setting(countOr('off', { least: 1, most: 10, whole: true }), {
+    room: setting(countOr(['off'], { least: 1, most: 10, whole: true }), {
       changes: 'restart',
       default: 'off',
       about: 'a room',
