@@ -27,6 +27,7 @@ export class ReferenceBook {
   protected readonly fleet: ReferenceFleet;
   protected now = 0;
   protected idled = 0;
+  protected started = 0;
   protected out: Verdict[] = [];
   protected calls: Call[] = [];
   protected readonly crowded = new Set<string>();

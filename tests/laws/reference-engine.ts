@@ -79,7 +79,7 @@ export class ReferenceEngine extends ReferenceLine {
       if (live.reduce((sum, one) => sum + bytes(one), 0) <= liveReplayBytes) return;
       const newest = live
         .filter((one) => bytes(one) > 0)
-        .toSorted((a, b) => (b.execution?.startedAt ?? 0) - (a.execution?.startedAt ?? 0))[0];
+        .toSorted((a, b) => (b.execution?.order ?? 0) - (a.execution?.order ?? 0))[0];
       this.seal(newest as Call);
     }
   }

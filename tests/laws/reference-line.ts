@@ -123,6 +123,7 @@ export class ReferenceLine extends ReferenceBook {
       engine: engine.name,
       attempt,
       startedAt: this.now,
+      order: this.started++,
       firstByte: false,
       stream: call.facts.stream,
       streamed: false,

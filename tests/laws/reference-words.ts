@@ -30,6 +30,8 @@ export interface Execution {
   /** The attempt whose request was sent. */
   readonly attempt: Attempt;
   readonly startedAt: number;
+  /** Which execution started before which. */
+  readonly order: number;
   firstByte: boolean;
   /** Its answer is a stream, by the request or by the answer itself. */
   stream: boolean;

@@ -230,8 +230,10 @@ export class Reference extends ReferenceEngine {
     if (this.calls.length < this.options.bounds.calls) return true;
     const idle = this.calls.filter((call) => call.state === 'idle');
     const kept = this.calls.filter((call) => call.state === 'answered' && listeners(call).length === 0);
-    const oldest =
-      idle.toSorted((a, b) => a.idleOrder - b.idleOrder)[0] ?? kept.toSorted((a, b) => worthLess(a, b))[0];
+    const [first, second] = idle.toSorted((a, b) => a.idleOrder - b.idleOrder);
+    // An engine that goes lets several calls hear of it at one moment, in no order that matters.
+    this.tied ||= first !== undefined && first.looseAt === second?.looseAt;
+    const oldest = first ?? kept.toSorted((a, b) => worthLess(a, b))[0];
     if (oldest?.state === 'answered') this.forget(oldest);
     if (oldest !== undefined) this.endCall(oldest, oldest.lastWord);
     return oldest !== undefined;
