@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { freePort, launched } from './child.js';
+import { freePort } from '../../tests/support/free-port.js';
+import { launched } from './child.js';
 import type { Contender, Place, Started } from './contender.js';
 
 export const PATH = '/v1/chat/completions';

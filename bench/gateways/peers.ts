@@ -3,8 +3,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePort } from '../../tests/support/free-port.js';
 import { installation, ran } from '../../tests/support/installation.js';
-import { freePort, launched } from './child.js';
+import { launched } from './child.js';
 import type { Contender, Place, Started } from './contender.js';
 import { PATH } from './own.js';
 import { envoySettings, liteLlmSettings, nginxSettings } from './peer-settings.js';

@@ -11,7 +11,6 @@ import { afterEach, test } from 'node:test';
 import { Budget } from '../../src/core/control/budget.js';
 import { Departures } from '../../src/core/control/departure.js';
 import { controlOptions } from '../../src/core/control/options.js';
-import { readExposition, valueOf } from '../../src/core/meter/exposition.js';
 import { type GatewaySettings, SETTINGS } from '../../src/shell/gateway/config.js';
 import { leavesOf } from '../../src/shell/shared/settings/table.js';
 import { facts } from '../support/facts.js';
@@ -19,6 +18,7 @@ import { type EngineCall, json, type Script } from '../support/fake-engine.js';
 import { type Rig, startRig } from '../support/gateway-rig.js';
 import { answerIn, RawClient } from '../support/raw-client.js';
 import { ROOT } from '../support/root.js';
+import { metric, until } from '../support/until.js';
 
 const OK = json({ ok: true });
 
@@ -67,17 +67,6 @@ function sized(bytes: number): string {
   serial += 1;
   const head = `{"n":${serial},"x":"`;
   return `${head}${'x'.repeat(bytes - head.length - 2)}"}`;
-}
-
-function metric(rig: Rig, name: string): number {
-  return valueOf(readExposition(rig.metrics.text()), name) ?? Number.NaN;
-}
-
-async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let turn = 0; !holds(); turn += 1) {
-    ok(turn < 2000, `${what} does not come`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 /** An answer of `bytes` whose client has left before it came, and what the engine is told to send it with. */

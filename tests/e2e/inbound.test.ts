@@ -3,12 +3,12 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
-import { readExposition, valueOf } from '../../src/core/meter/exposition.js';
 import type { GatewaySettings } from '../../src/shell/gateway/config.js';
 import { backAt, baseOf } from '../support/base.js';
 import { json } from '../support/fake-engine.js';
 import { type Rig, startRig } from '../support/gateway-rig.js';
 import { answerIn, RawClient } from '../support/raw-client.js';
+import { metric, until } from '../support/until.js';
 
 const MIB = 1024 * 1024;
 const OK = json({ ok: true });
@@ -31,17 +31,6 @@ async function open(rig: Rig, bytes = ''): Promise<RawClient> {
   clients.push(client);
   client.send(bytes);
   return client;
-}
-
-function metric(rig: Rig, name: string): number {
-  return valueOf(readExposition(rig.metrics.text()), name) ?? Number.NaN;
-}
-
-async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let turn = 0; !holds(); turn += 1) {
-    ok(turn < 2000, `${what} does not come`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 const metricIs = (rig: Rig, name: string, value: number): Promise<void> =>

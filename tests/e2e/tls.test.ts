@@ -21,6 +21,7 @@ import { within } from '../support/promised.js';
 import { requestText } from '../support/raw-client.js';
 import { ROOT } from '../support/root.js';
 import { nodeSdks, packageIn } from '../support/sdks.js';
+import { until } from '../support/until.js';
 
 const OK = json({ ok: true });
 const command = join(ROOT, 'dist', 'src', 'shell', 'cli', 'main.js');
@@ -66,13 +67,6 @@ function all(socket: Socket): Promise<string> {
 
 function failed(rig: Rig, failure: string): number {
   return valueOf(readExposition(rig.metrics.text()), FAILED, { failure }) ?? Number.NaN;
-}
-
-async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let turn = 0; !holds(); turn += 1) {
-    ok(turn < 2000, `${what} does not come`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 test('clients, readers, refusals and failures of the engine end over TLS as they do without', async (t) => {
@@ -272,7 +266,7 @@ test('a certificate that cannot be used is an error before anything listens', as
     [at('one.pem'), at('two.key'), /two\.key: is not the key of the certificate in .*one\.pem/],
     [at('none.pem'), at('one.key'), /none\.pem: holds no certificate in PEM/],
     [at('one.pem'), at('cut.key'), /cut\.key: holds no private key in PEM without a passphrase/],
-    [at('missing.pem'), at('one.key'), /cannot read the TLS certificate: .*missing\.pem: ENOENT/],
+    [at('missing.pem'), at('one.key'), /cannot read the TLS certificate: Error ENOENT: .*missing\.pem/],
     [at('one.pem'), undefined, /tls\.cert_file is set and tls\.key_file is not/],
   ] as const) {
     const { code, stderr } = await holdfast(['serve', '--port', '0', '--upstream', 'http://127.0.0.1:1'], {

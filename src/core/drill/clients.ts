@@ -76,7 +76,7 @@ export const CLIENTS: Readonly<Record<string, ClientKind>> = {
     obeysRetryAfterSeconds: 3_600,
   }),
   // August 2026: 100 s an attempt; the first retry's wait comes out negative, so it is immediate.
-  'openai-dotnet': kind('openai-dotnet', 'OpenAI/NET', {
+  'openai-dotnet': kind('openai-dotnet', 'OpenAI/2.9.0 (.NET 10.0)', {
     obeysShouldRetry: false,
     deadlineSeconds: 100,
     retries: 3,

@@ -1,10 +1,10 @@
 /** The certificate that clients see: read from its two files, and tried as a pair before anybody meets it. */
 
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { UserError } from '../shared/errors.js';
 import { errorText } from '../shared/log.js';
+import { readWithin } from '../shared/text-file.js';
 import type { TlsSettings } from './config-tls.js';
 
 /** A file larger than this is no certificate and no key. */
@@ -59,12 +59,5 @@ function parsed<T>(parse: () => T, complaint: string): T {
 }
 
 function read(what: string, path: string): Buffer {
-  try {
-    const bytes = readFileSync(path);
-    if (bytes.length <= MOST_BYTES) return bytes;
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
-    throw new UserError('config_unreadable', `cannot read the TLS ${what}: ${path}: ${code}`, { cause });
-  }
-  throw new UserError('config_invalid', `${path}: a TLS ${what} has at most ${MOST_BYTES} bytes`);
+  return readWithin({ path, what: `the TLS ${what}`, largestBytes: MOST_BYTES, code: 'config_unreadable' });
 }

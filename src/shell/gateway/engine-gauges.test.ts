@@ -110,6 +110,6 @@ test('a meter that hangs or never ends is a miss, and is asked again', async (t)
     else response.end(METER);
   });
   assert.match(whyOf(await next()), /could not be read/);
-  assert.match(whyOf(await next()), /could not be read/);
+  assert.match(whyOf(await next()), /has more than \d+ bytes/);
   assert.deepEqual(await next(), { running: 7, waiting: 3 });
 });

@@ -3,6 +3,7 @@
 import { Agent, request } from 'undici';
 import { readExposition } from '../../core/meter/exposition.js';
 import type { Cancel, Clock } from '../../core/time/clock.js';
+import { boundedBody } from '../shared/bounded-body.js';
 
 /** An engine's load by its own gauges, its data-parallel ranks together. */
 export interface EngineGauges {
@@ -78,8 +79,9 @@ export class GaugeWatch {
         await body.dump();
         return `${url} answered ${statusCode}`;
       }
-      const text = await textOf(body);
-      return gaugesOf(text) ?? `${url} has no ${RUNNING} and ${WAITING}`;
+      const bytes = await boundedBody(body, LARGEST_METER_BYTES);
+      if (bytes === undefined) return `${url} has more than ${LARGEST_METER_BYTES} bytes`;
+      return gaugesOf(bytes.toString('utf8')) ?? `${url} has no ${RUNNING} and ${WAITING}`;
     } catch (error) {
       return `${url} could not be read: ${error instanceof Error ? error.message : String(error)}`;
     }
@@ -101,15 +103,4 @@ export function gaugesOf(text: string): EngineGauges | undefined {
 
 function isCount(value: number | undefined): value is number {
   return value !== undefined && Number.isFinite(value) && value >= 0;
-}
-
-async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of body) {
-    size += piece.length;
-    if (size > LARGEST_METER_BYTES) throw new RangeError(`more than ${LARGEST_METER_BYTES} bytes`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString('utf8');
 }

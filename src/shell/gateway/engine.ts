@@ -1,8 +1,8 @@
 /** One engine as the gateway reaches it: its pool of connections, its key, its time limits, whom it trusts. */
 
-import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
 import { UserError } from '../shared/errors.js';
+import { readWithin } from '../shared/text-file.js';
 import type { Upstream as UpstreamSettings, UpstreamTimeouts } from './config.js';
 import { CREDENTIALS } from './headers.js';
 
@@ -79,18 +79,8 @@ export class Engine {
 }
 
 function certificatesIn(path: string): Buffer {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(path);
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
-    throw new UserError('config_unreadable', `cannot read the certificates of an engine: ${path}: ${code}`, {
-      cause,
-    });
-  }
-  if (bytes.length <= MOST_CA_BYTES && bytes.includes('-----BEGIN CERTIFICATE-----')) return bytes;
-  throw new UserError(
-    'config_invalid',
-    `${path}: holds no certificates in PEM, of at most ${MOST_CA_BYTES} bytes`,
-  );
+  const what = 'the certificates of an engine';
+  const bytes = readWithin({ path, what, largestBytes: MOST_CA_BYTES, code: 'config_unreadable' });
+  if (bytes.includes('-----BEGIN CERTIFICATE-----')) return bytes;
+  throw new UserError('config_invalid', `${path}: holds no certificates in PEM`);
 }

@@ -1,6 +1,7 @@
 /** What models there are: the lists of all engines as one, and each model from an engine that has it. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { boundedBody } from '../shared/bounded-body.js';
 import type { Engine } from './engine.js';
 import { errorBody } from './error-body.js';
 import { forwardedToEngine } from './headers.js';
@@ -79,14 +80,8 @@ async function said(engine: Engine, request: IncomingMessage, gone: AbortSignal)
       headersTimeout: ANSWER_MS,
       bodyTimeout: ANSWER_MS,
     });
-    const pieces: Buffer[] = [];
-    let bytes = 0;
-    for await (const piece of body as AsyncIterable<Buffer>) {
-      bytes += piece.length;
-      if (bytes > MOST_BYTES) return undefined;
-      pieces.push(piece);
-    }
-    return { status: statusCode, body: Buffer.concat(pieces) };
+    const bytes = await boundedBody(body, MOST_BYTES);
+    return bytes === undefined ? undefined : { status: statusCode, body: bytes };
   } catch {
     return undefined;
   }

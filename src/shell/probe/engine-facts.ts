@@ -3,6 +3,7 @@
 import { request } from 'undici';
 import type { Workload } from '../../core/drill/plan.js';
 import { readExposition } from '../../core/meter/exposition.js';
+import { boundedBody } from '../shared/bounded-body.js';
 import { type CapacityOf, workloadDigest } from './capacity-store.js';
 
 const PATIENCE_MS = 5_000;
@@ -46,14 +47,8 @@ async function bodyOf(url: string, authorization: string | undefined): Promise<s
       bodyTimeout: PATIENCE_MS,
       signal: AbortSignal.timeout(2 * PATIENCE_MS),
     });
-    const pieces: Buffer[] = [];
-    let size = 0;
-    for await (const piece of body as AsyncIterable<Buffer>) {
-      size += piece.length;
-      if (size > LARGEST_BYTES) return undefined;
-      pieces.push(piece);
-    }
-    return statusCode === 200 ? Buffer.concat(pieces).toString('utf8') : undefined;
+    const bytes = await boundedBody(body, LARGEST_BYTES);
+    return statusCode === 200 ? bytes?.toString('utf8') : undefined;
   } catch {
     return undefined;
   }

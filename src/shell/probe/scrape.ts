@@ -5,6 +5,7 @@ import { Agent, request } from 'undici';
 import type { Sample } from '../../core/drill/record.js';
 import { type Family, readExposition } from '../../core/meter/exposition.js';
 import type { Cancel, Clock } from '../../core/time/clock.js';
+import { boundedBody } from '../shared/bounded-body.js';
 
 /** Seconds of the plan between two looks, and the least time between them on the wall. */
 const EVERY_MS = 1_000;
@@ -147,7 +148,8 @@ export class Scraper {
         await body.dump();
         return undefined;
       }
-      return readExposition(wantedLines(await textOf(body)));
+      const bytes = await boundedBody(body, LARGEST_METER_BYTES);
+      return bytes === undefined ? undefined : readExposition(wantedLines(bytes.toString('utf8')));
     } catch {
       return undefined;
     }
@@ -184,17 +186,6 @@ function wantedLines(text: string): string {
     .split('\n')
     .filter((line) => WANTED.has(line.slice(0, line.search(/[{ ]/))))
     .join('\n');
-}
-
-async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of body) {
-    size += piece.length;
-    if (size > LARGEST_METER_BYTES) throw new RangeError(`a meter of more than ${LARGEST_METER_BYTES} bytes`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString('utf8');
 }
 
 /** `/metrics` is asked for at the server's root, whatever path its API has. */

@@ -1,4 +1,4 @@
-/** Reads a whole text file that somebody named, within a bound. */
+/** Reads a whole file that somebody named, within a bound. */
 
 import { readFileSync, statSync } from 'node:fs';
 import { type ErrorCode, UserError } from './errors.js';
@@ -14,11 +14,16 @@ export interface TextFile {
 }
 
 /** The file's text; a {@link UserError} says why it cannot be had. */
-export function readTextFile({ path, what, largestBytes, code = 'input_unreadable' }: TextFile): string {
+export function readTextFile(file: TextFile): string {
+  return readWithin(file).toString('utf8');
+}
+
+/** The same for a file whose bytes are wanted as they are. */
+export function readWithin({ path, what, largestBytes, code = 'input_unreadable' }: TextFile): Buffer {
   let size: number;
   try {
     ({ size } = statSync(path));
-    if (size <= largestBytes) return readFileSync(path, 'utf8');
+    if (size <= largestBytes) return readFileSync(path);
   } catch (cause) {
     throw new UserError(code, `cannot read ${what}: ${errorText(cause)}`, { cause });
   }
