@@ -34,6 +34,8 @@ const HASTY: GatewaySettings = {
     deliveredAfterMs: 20,
     lateMergeMs: 30,
     lateMergeHoldMs: 10,
+    // A storm is over within one rest as long as the default.
+    health: { restMs: 1, longestRestMs: 5, slowStartMs: 0 },
     bounds: { replayBytes: 100_000, lineEntries: 8, lineWaitMs: 150, retainedBytes: 300_000 },
   },
 };

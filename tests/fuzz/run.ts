@@ -47,6 +47,8 @@ const SETTINGS: GatewaySettings = {
   control: {
     room: 6,
     deliveredAfterMs: 20,
+    // With rests as long as the default, most inputs would meet an engine at rest and show nothing.
+    health: { restMs: 5, longestRestMs: 50, slowStartMs: 50 },
     grace: 60,
     graceAfterFirstByteMs: 30,
     learnGrace: false,
