@@ -27,25 +27,32 @@ class HandSink implements LogSink {
   }
 }
 
-test('a sink that takes everything gets every line, in order', () => {
+test('a sink that takes everything gets every line, in order, those of some moments together', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const sink = new HandSink();
   const output = new LogOutput(sink);
   for (const line of ['a\n', 'b\n', 'c\n']) output.write(line);
   sink.end();
+  output.write('d\n');
+  assert.deepEqual(sink.texts, ['a\n']);
+  t.mock.timers.tick(20);
   sink.end();
-  assert.deepEqual(sink.texts, ['a\n', 'b\nc\n']);
+  assert.deepEqual(sink.texts, ['a\n', 'b\nc\nd\n']);
   assert.equal(output.lost, 0);
 });
 
-test('a sink that stalls costs a bounded buffer; what is lost is counted, and said when it goes on', () => {
+test('a sink that stalls costs a bounded buffer; what is lost is counted, and said when it goes on', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const sink = new HandSink();
   const output = new LogOutput(sink, 100);
   for (let at = 0; at < 1000; at += 1) output.write('0123456789012345678\n');
   assert.equal(output.lost, 1000 - 1 - 5);
   sink.end();
+  t.mock.timers.tick(20);
   const said = JSON.parse(sink.texts[1]?.slice(100) ?? '') as { count: number; level: string };
   assert.deepEqual([said.level, said.count], ['warn', 994]);
   sink.end();
+  t.mock.timers.tick(20);
   output.write('again\n');
   assert.equal(sink.texts[2], 'again\n');
 });
@@ -63,6 +70,7 @@ test('a sink that fails loses what it was given, is left alone for a moment, and
   t.mock.timers.tick(250);
   assert.equal(sink.texts[1], 'b\nc\n');
   sink.end();
+  t.mock.timers.tick(20);
   assert.match(sink.texts[2] ?? '', /"count":1/);
 });
 

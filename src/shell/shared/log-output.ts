@@ -7,6 +7,8 @@ import type { DestinationStream } from 'pino';
 export const LOG_BUFFER_BYTES = 4 * 1024 * 1024;
 /** One write takes no more than this, in bytes: what fails is lost whole. */
 const WRITE_BYTES = 64 * 1024;
+/** From one write to the next, lines gather so long: a write for every request would wake a thread and the event loop. */
+const GATHER_MS = 20;
 /** A sink that has failed is tried again after this, milliseconds. */
 const AGAIN_MS = 250;
 const STDERR = 2;
@@ -27,7 +29,8 @@ export class LogOutput implements DestinationStream {
   #writing = false;
   #lost = 0;
   #unsaid = 0;
-  #again: NodeJS.Timeout | undefined;
+  /** Until then nothing is written. */
+  #pause: NodeJS.Timeout | undefined;
 
   constructor(sink: LogSink, mostBytes: number = LOG_BUFFER_BYTES) {
     this.#sink = sink;
@@ -49,7 +52,7 @@ export class LogOutput implements DestinationStream {
 
   /** Before the process ends. */
   flush(): void {
-    clearTimeout(this.#again);
+    clearTimeout(this.#pause);
     if (this.#lines.length === 0) return;
     const text = this.#lines.join('');
     this.#lines = [];
@@ -67,7 +70,7 @@ export class LogOutput implements DestinationStream {
   }
 
   #next(): void {
-    if (this.#writing || this.#again !== undefined || this.#lines.length === 0) return;
+    if (this.#writing || this.#pause !== undefined || this.#lines.length === 0) return;
     const [text, count] = this.#batch();
     this.#writing = true;
     this.#sink.write(text, (error) => {
@@ -97,15 +100,20 @@ export class LogOutput implements DestinationStream {
       this.#unsaid = 0;
       this.#keep(`${JSON.stringify({ ...line, msg: 'log lines were lost: nobody took them in time' })}\n`);
     }
-    this.#next();
+    if (this.#bytes >= WRITE_BYTES) this.#next();
+    else this.#nextAfter(GATHER_MS);
   }
 
   #failed(count: number): void {
     this.#lose(count);
-    this.#again = setTimeout(() => {
-      this.#again = undefined;
+    this.#nextAfter(AGAIN_MS);
+  }
+
+  #nextAfter(ms: number): void {
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined;
       this.#next();
-    }, AGAIN_MS).unref();
+    }, ms).unref();
   }
 
   #lose(count: number): void {

@@ -136,7 +136,7 @@ export function createLog({ level = 'info', to }: LogParts = {}): LevelledLog {
       timestamp: wallTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    to ?? new LogOutput(standardError()),
+    to ?? flushedAtExit(new LogOutput(standardError())),
   );
   const say =
     (at: 'debug' | 'info' | 'warn' | 'error' | 'fatal'): Say =>
@@ -153,6 +153,11 @@ export function createLog({ level = 'info', to }: LogParts = {}): LevelledLog {
       lines.level = next;
     },
   };
+}
+
+function flushedAtExit(output: LogOutput): LogOutput {
+  process.on('exit', () => output.flush());
+  return output;
 }
 
 let saidMs = 0;
