@@ -170,7 +170,9 @@ export const settings: fc.Arbitrary<ControlSettings> = fc.record({
   retainMs: fc.constant(40_009),
   retainKeyedMs: fc.constant(150_001),
   replayDeliveredMs: fc.constant(5_003),
-  capacity: fc.constantFrom(undefined, undefined, 0.05),
+  /** With the window, 180 executions and 3.6: the budget's floor, and what the guard is met with. */
+  capacity: fc.constantFrom(undefined, undefined, 0.05, 0.001),
+  guard: fc.constantFrom(true, true, false),
   budget: fc.record({
     mode: fc.constantFrom('entitlement' as const, 'entitlement' as const, 'strict' as const, 'off' as const),
     ratio: fc.constantFrom(0, 0.1, 0.5),

@@ -39,6 +39,7 @@ function drawn(random: Random): Settings {
     defaultDeadlineMs: pick(5_000, 60_000),
     leastDeadlineMs: pick(100, 5_000),
     capacity: pick(undefined, undefined, 4),
+    guard: pick(true, false),
     budget: {
       mode: pick('entitlement', 'entitlement', 'strict'),
       ratio: pick(0, 0.1, 0.5),

@@ -12,6 +12,8 @@ export class ReferenceLine extends ReferenceBook {
   protected readonly verified = new Set<string>();
   protected readonly firsts: { at: number; tenant: string }[] = [];
   protected readonly grants: { at: number; tenant: string }[] = [];
+  /** Executions asked for, and whether they were let in. */
+  protected readonly asked: { at: number; admitted: boolean }[] = [];
 
   protected purse(tenant: string): string {
     return this.verified.has(tenant) ? tenant : 'unverified';
@@ -27,6 +29,18 @@ export class ReferenceLine extends ReferenceBook {
     return inWindow(this.grants) + 1 <= Math.max(budget.ratio * inWindow(this.firsts), floor);
   }
 
+  /** Retries alone bring more executions than the engines can make. */
+  protected guarded(call: Call): boolean {
+    const { guard, capacity, budget } = this.options;
+    if (!guard || capacity === undefined || (call.executions === 0 && call.entitlement > 0)) return false;
+    const recent = <T extends { at: number }>(all: T[]): T[] =>
+      all.filter((one) => one.at > this.now - budget.windowMs);
+    const asked = recent(this.asked);
+    const most = (capacity * budget.windowMs) / 1_000;
+    if (asked.length <= 1.05 * recent(this.firsts).length || asked.length <= most) return false;
+    return asked.filter((one) => one.admitted).length + 1 > 0.9 * most;
+  }
+
   protected admit(call: Call, attempt: Attempt, beside: readonly Call[], retry: boolean): void {
     const { mode } = this.options.budget;
     call.refusedBy = [];
@@ -37,11 +51,16 @@ export class ReferenceLine extends ReferenceBook {
     const hold = heldUntil > this.now;
     const free = (one: Call): boolean => this.engineFor(one) !== undefined;
     const atOnce = free(call) && !hold && !this.eligible().some(free);
+    if (retry && this.guarded(call)) {
+      this.asked.push({ at: this.now, admitted: false });
+      return this.refuse(attempt, 'refused_guard');
+    }
     const charged = mode === 'entitlement' ? call.entitlement < 1 : mode === 'strict' && retry;
     if (charged) {
       const tenant = this.purse(attempt.facts.tenant);
       const uncharged = mode === 'entitlement' && atOnce;
       if (!uncharged && !(this.allowed(tenant) && this.allowed(undefined))) {
+        this.asked.push({ at: this.now, admitted: false });
         return this.refuse(attempt, 'refused_budget');
       }
       this.grants.push({ at: this.now, tenant });
@@ -49,11 +68,13 @@ export class ReferenceLine extends ReferenceBook {
     }
     if (beside.length > 0) call.besideAt = this.now;
     if (atOnce) {
+      this.asked.push({ at: this.now, admitted: true });
       this.start(call, attempt, 0);
       return this.attach(attempt, 'started');
     }
     const full = this.lineFull(attempt.facts.bodyBytes);
     if (full !== undefined) return this.refuse(attempt, full);
+    this.asked.push({ at: this.now, admitted: true });
     call.state = 'waiting';
     call.entry = { queuedAt: this.now, attempt, heldUntil };
     this.say({ kind: 'queue', call: call.id, attempt: attempt.id, facts: attempt.facts });

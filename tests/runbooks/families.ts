@@ -103,6 +103,12 @@ export const FAMILIES: Readonly<Record<string, Watched>> = {
   holdfast_budget_first_attempts: { make: 'what the allowance is taken from' },
   holdfast_budget_used: { make: 'at the allowance for minutes: retries come that cannot be attached' },
   holdfast_budget_allowance: { make: 'how many such executions a window may have' },
+  holdfast_loop_gain: {
+    make: 'above 1 for longer than a pulse: retries ask for more than the engines can do, and the overload feeds itself; absent without `control.capacity`',
+  },
+  holdfast_executions_per_capacity: {
+    make: 'how much of its capacity the engine is given; near 1 it is full, and above 1 its own queue grows; absent without `control.capacity`',
+  },
   holdfast_budget_granted_total: { make: 'further executions that were let through' },
   holdfast_budget_refused_total: { make: 'and those that were not' },
   holdfast_connections_open: {

@@ -45,6 +45,12 @@ export const ATTEMPTS: Readonly<Record<AttemptEnding, Meaning>> = {
     whose: 'load',
     todo: 'nothing in an overload, it is what ends it; without one, find the tenant whose retries show no key',
   },
+  refused_guard: {
+    happened:
+      'the attempt is a retry that needed a further execution, and retries already ask the engines for more than their capacity',
+    whose: 'load',
+    todo: 'nothing in an overload, it is what ends it; without one, `control.capacity` is set too low, or retries are not recognised',
+  },
   refused_line_full: {
     happened: 'as many calls waited as `control.bounds.line_entries` allows',
     whose: 'load',

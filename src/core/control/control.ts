@@ -6,6 +6,7 @@ import { arrive, reject } from './arrival.js';
 import type { BudgetState } from './budget.js';
 import type { ControlEvent } from './event.js';
 import type { EngineGauges } from './fleet.js';
+import type { GuardState } from './guard.js';
 import type { Ledger } from './ledger.js';
 import { passTime, stop } from './passing.js';
 import { reconfigure } from './reconfigure.js';
@@ -27,6 +28,8 @@ export interface ControlGauges {
   readonly liveReplayBytes: number;
   readonly calls: number;
   readonly budget: BudgetState;
+  /** Absent while Ĉ is unknown. */
+  readonly guard?: GuardState | undefined;
   /** In the order of the options. */
   readonly engines: readonly EngineGauges[];
 }
@@ -65,7 +68,7 @@ export class Control {
   }
 
   gauges(): ControlGauges {
-    const { line, fleet, attempts, executions, orphans, memory, register, budget, now } = this.#state;
+    const { line, fleet, attempts, executions, orphans, memory, register, budget, guard, now } = this.#state;
     return {
       lineEntries: line.size,
       lineBytes: line.bytes,
@@ -77,6 +80,7 @@ export class Control {
       liveReplayBytes: memory.liveBytes,
       calls: register.size,
       budget: budget.state(now),
+      guard: guard.state(now),
       engines: fleet.gauges(),
     };
   }

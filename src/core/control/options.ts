@@ -28,6 +28,8 @@ export interface ControlOptions {
   readonly unavailable: 'wait' | 'pass';
   readonly health: HealthOptions;
   readonly budget: BudgetOptions;
+  /** Whether retries are kept out of engines that are asked for more than Ĉ; without Ĉ it does nothing. */
+  readonly guard: boolean;
   /** Measured capacity Ĉ in calls per second; absent when unknown. */
   readonly capacity?: number | undefined;
   /** How long an orphan is kept from cancellation: milliseconds, or at once, or for ever. */
@@ -118,6 +120,7 @@ export const CONTROL_DEFAULTS: ControlOptions = {
   unavailable: 'wait',
   health: { restMs: 500, longestRestMs: 10_000, slowStartMs: 30_000, answerMarginMs: 1_000 },
   budget: { mode: 'entitlement', ratio: 0.1, windowMs: 60_000, floor: 1 },
+  guard: true,
   grace: 60_000,
   graceAfterFirstByteMs: 1_000,
   learnGrace: true,

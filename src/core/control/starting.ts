@@ -22,9 +22,10 @@ export function admit(state: State, attempt: Attempt, admission: Admission): Ref
   const group = state.fleet.groupOf(call);
   assert(group !== undefined, 'a call was admitted that no engine serves');
   const now = admission.notBefore <= state.now && isOpen(state, group);
-  const reason =
-    charge(state, call, admission.retry, now) ??
-    (now ? undefined : makePlace(state, attempt.facts.bodyBytes));
+  const shed = guard(state, call, admission.retry) ?? charge(state, call, admission.retry, now);
+  const reason = shed ?? (now ? undefined : makePlace(state, attempt.facts.bodyBytes));
+  // What found no place in line was asked of the line, not of an engine.
+  if (reason === shed) state.guard.asked(shed === undefined, state.now);
   if (reason !== undefined) {
     refuse(state, attempt, reason);
     setIdle(state, call, 'refused');
@@ -47,6 +48,12 @@ function isOpen(state: State, group: Group): boolean {
     state.fleet.opensTo(group, state.now) &&
     !state.line.hasReady((other) => state.fleet.opensTo(other, state.now))
   );
+}
+
+/** Never a call's first execution, whoever asks for it: only those that a retry makes beyond it. */
+function guard(state: State, call: Call, retry: boolean): 'refused_guard' | undefined {
+  if (!retry || (call.executions === 0 && call.entitlement >= 1)) return undefined;
+  return state.guard.refuses(state.budget.state(state.now).firsts, state.now) ? 'refused_guard' : undefined;
 }
 
 /** Coalesce first, budget second: work beyond the entitlement is granted or refused. */
@@ -157,6 +164,7 @@ function start(
   state.fleet.take(execution, call.last, state.now);
   state.executions.set(execution.id, execution);
   state.ledger.executions.begin();
+  state.guard.begun(state.now);
   const { id } = execution;
   const standing = {
     tier,

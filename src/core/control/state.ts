@@ -7,6 +7,7 @@ import { Claims } from './claims.js';
 import { deadlineMs } from './deadline.js';
 import { Departures } from './departure.js';
 import { Fleet } from './fleet.js';
+import { Guard } from './guard.js';
 import { Ledger } from './ledger.js';
 import { Line } from './line.js';
 import { AnswerMemory } from './memory.js';
@@ -45,6 +46,7 @@ export class State {
   readonly line: Line;
   readonly fleet: Fleet;
   readonly budget: Budget;
+  readonly guard: Guard;
   readonly memory: AnswerMemory;
   readonly departures: Departures;
   readonly patience: Patience;
@@ -70,6 +72,7 @@ export class State {
     });
     this.fleet = new Fleet(this.options);
     this.budget = new Budget(this.options);
+    this.guard = new Guard(this.options);
     this.memory = new AnswerMemory(this.options.bounds);
     this.patience = new Patience(this.options);
     this.prospects = new Prospects(this.options);

@@ -7,6 +7,7 @@ export const ATTEMPT_ENDINGS = [
   'left_mid_answer',
   'left_unconfirmed',
   'refused_budget',
+  'refused_guard',
   'refused_line_full',
   'refused_line_bytes',
   'refused_listeners',

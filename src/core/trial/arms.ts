@@ -30,6 +30,7 @@ const PASSIVE: ControlSettings = {
   retainKeyedMs: 0,
   replayDeliveredMs: 0,
   budget: { mode: 'off' },
+  guard: false,
 };
 const COALESCE: ControlSettings = { ...PASSIVE, coalesce: 'adopt' };
 
@@ -71,6 +72,9 @@ export const ARMS: readonly Arm[] = [
   }),
   arm('budget', 'retries that reach the engine: 10 % of first attempts over 60 s', {
     control: { ...PASSIVE, budget: { mode: 'strict', ratio: 0.1, windowMs: 60_000, floor: 0 } },
+  }),
+  arm('guard', 'retries that reach the engine: as long as all executions are below 0.9 of its capacity', {
+    control: { ...PASSIVE, guard: true },
   }),
   arm('coalesce', 'a retry is attached to the work its call has', { control: COALESCE }),
   arm('coalesce+cancel-now', 'attached, but work is cancelled at once when its client leaves', {

@@ -182,6 +182,12 @@ export const CONTROL = {
   }),
   health: HEALTH,
   budget: BUDGET,
+  guard: setting(boolean, {
+    default: own.guard,
+    changes: 'live',
+    about:
+      'whether executions that retries make are refused above 0.9 of `control.capacity`, while more than 1.05 are asked for per first attempt and more than the capacity in all, in the window of the budget; without `control.capacity` none are',
+  }),
   capacity: optional(number(CONTROL_RANGES.capacity), {
     changes: 'live',
     about: "the engine's measured capacity in calls per second",

@@ -61,6 +61,10 @@ export const HELP = {
     'Executions that the retry budget granted in its window; it grants while this + 1 is at most the allowance.',
   holdfast_budget_allowance:
     'Executions that the retry budget grants in one window in all: max(ratio x first attempts, floor).',
+  holdfast_loop_gain:
+    "Executions per call x arrival rate / capacity in the budget's window: all that were asked for, those refused included, as a share of what the capacity allows.",
+  holdfast_executions_per_capacity:
+    "Executions sent to the engines in the budget's window, as a share of what the capacity allows.",
   holdfast_budget_granted_total: "Executions beyond their call's entitlement that the retry budget granted.",
   holdfast_budget_refused_total: "Executions beyond their call's entitlement that the retry budget refused.",
 } as const satisfies Record<string, string>;
@@ -71,7 +75,8 @@ export type Followed = Pick<Control, 'gauges' | 'ledger'>;
 export interface Reading {
   readonly name: keyof typeof HELP;
   readonly type: 'gauge' | 'counter';
-  readonly of: (gauges: ControlGauges, ledger: Ledger) => number;
+  /** Undefined: it is not known, and shown without a sample. */
+  readonly of: (gauges: ControlGauges, ledger: Ledger) => number | undefined;
 }
 
 export const READINGS: readonly Reading[] = [
@@ -83,6 +88,12 @@ export const READINGS: readonly Reading[] = [
   { name: 'holdfast_budget_first_attempts', type: 'gauge', of: ({ budget }) => budget.firsts },
   { name: 'holdfast_budget_used', type: 'gauge', of: ({ budget }) => budget.granted },
   { name: 'holdfast_budget_allowance', type: 'gauge', of: ({ budget }) => budget.allowance },
+  { name: 'holdfast_loop_gain', type: 'gauge', of: ({ guard }) => guard?.loopGain },
+  {
+    name: 'holdfast_executions_per_capacity',
+    type: 'gauge',
+    of: ({ guard }) => guard?.executionsPerCapacity,
+  },
   { name: 'holdfast_budget_granted_total', type: 'counter', of: (_, { granted }) => granted },
   { name: 'holdfast_budget_refused_total', type: 'counter', of: (_, { refused }) => refused },
 ];

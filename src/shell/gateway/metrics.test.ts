@@ -2,9 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { facts } from '../../../tests/support/facts.js';
 import { forEachSeed } from '../../../tests/support/seeds.js';
+import { countedIds } from '../../../tests/support/subject.js';
 import { runTraffic } from '../../../tests/support/traffic.js';
-import type { ControlSettings } from '../../core/control/options.js';
+import { Control } from '../../core/control/control.js';
+import { type ControlSettings, controlOptions } from '../../core/control/options.js';
 import { readExposition, valueOf } from '../../core/meter/exposition.js';
 import { HELP } from './metric-names.js';
 import { Metrics, TENANT_LABELS } from './metrics.js';
@@ -95,6 +98,33 @@ describe('metrics', () => {
     assert.equal(value('holdfast_budget_granted_total'), control.ledger.granted);
     assert.equal(value('holdfast_budget_refused_total'), control.ledger.refused);
     assert.equal(value('holdfast_budget_allowance'), control.gauges().budget.allowance);
+  });
+
+  test('what is asked of the engines is shown as a share of their capacity, and not without one', () => {
+    const shown = (settings: ControlSettings): (number | undefined)[] => {
+      const metrics = metered();
+      const subject = new Control({
+        options: controlOptions(settings),
+        makeId: countedIds(),
+        uniform: () => 0,
+      });
+      metrics.follow(subject);
+      for (let at = 0; at < 8; at += 1) {
+        subject.step(at, {
+          kind: 'arrive',
+          attempt: `a${at}`,
+          facts: facts({ fingerprint: `f${at}`, retryCount: at % 2 }),
+        });
+      }
+      const families = readExposition(metrics.text());
+      return ['holdfast_loop_gain', 'holdfast_executions_per_capacity'].map((name) =>
+        valueOf(families, name),
+      );
+    };
+    // The capacity makes six in the window of a minute; the guard refuses the last of the eight.
+    assert.deepEqual(shown({ capacity: 0.1 }), [8 / 6, 7 / 6]);
+    assert.deepEqual(shown({ capacity: 0.1, room: 1 }), [8 / 6, 1 / 6]);
+    assert.deepEqual(shown({}), [undefined, undefined]);
   });
 
   test('usage is counted once an execution, and waste by kind, as the engine told it', () => {

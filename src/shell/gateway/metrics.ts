@@ -11,7 +11,13 @@ import {
   EXECUTION_ENDINGS,
   type Outcome,
 } from '../../core/control/words.js';
-import { type Family, histogramSamples, scalar, writeExposition } from '../../core/meter/exposition.js';
+import {
+  type Family,
+  histogramSamples,
+  sample,
+  scalar,
+  writeExposition,
+} from '../../core/meter/exposition.js';
 import { Histogram } from '../../core/meter/histogram.js';
 import { EngineMetrics } from './engine-metrics.js';
 import { type Followed, HELP, READINGS } from './metric-names.js';
@@ -254,7 +260,10 @@ export class Metrics implements Observer {
     if (this.#followed === undefined) return [];
     const { ledger } = this.#followed;
     const gauges = this.#followed.gauges();
-    const readings = READINGS.map(({ name, type, of }) => scalar(name, type, HELP[name], of(gauges, ledger)));
+    const readings = READINGS.map(({ name, type, of }) => {
+      const value = of(gauges, ledger);
+      return { name, type, help: HELP[name], samples: value === undefined ? [] : [sample(name, value)] };
+    });
     return [...readings, ...this.#engines.families(gauges.engines)];
   }
 }

@@ -27,6 +27,7 @@ test('contention is 429, no capacity 503, a time limit 504', () => {
   );
   deepEqual(statuses, {
     refused_budget: 429,
+    refused_guard: 429,
     refused_line_full: 429,
     refused_line_bytes: 429,
     refused_listeners: 429,

@@ -28,6 +28,7 @@ interface Wording {
 /** 429 is for contention, 503 for no capacity, 504 for a time limit; never 408, 409 or 529, which SDKs retry. */
 const WORDINGS: Readonly<Record<OwnEnding, Wording>> = {
   refused_budget: { status: 429, message: 'Too many retries reach the engine at the moment.' },
+  refused_guard: { status: 429, message: 'Retries ask the engine for more than it can do at the moment.' },
   refused_line_full: { status: 429, message: 'Too many calls are waiting for the engine.' },
   refused_line_bytes: { status: 429, message: 'Too many bytes of waiting calls are held for the engine.' },
   refused_listeners: { status: 429, message: 'Too many attempts already wait for this answer.' },
@@ -104,6 +105,7 @@ export function isOwnEnding(ending: AttemptEnding): ending is OwnEnding {
     case 'upstream_error_event':
       return false;
     case 'refused_budget':
+    case 'refused_guard':
     case 'refused_line_full':
     case 'refused_line_bytes':
     case 'refused_listeners':
