@@ -168,6 +168,7 @@ function start(
   const { id } = execution;
   const standing = {
     tier,
+    late: call.tardy,
     basis: call.basis,
     deadlineInMs: call.deadlineAt - state.now,
     giveUpInMs: call.lastEndsAt - state.now,

@@ -20,6 +20,8 @@ import type {
 export interface Standing {
   /** Absent: it did not wait, or the order knows no tiers. */
   readonly tier?: Tier | undefined;
+  /** Its first attempt has ended: it cannot be on time any more. */
+  readonly late: boolean;
   /** What was known of its first attempt's deadline. */
   readonly basis: Basis;
   /** From now until its first attempt and its last one are expected to end, milliseconds; below 0: they have. */

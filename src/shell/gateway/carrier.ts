@@ -10,6 +10,7 @@ import type { RejectReason } from '../../core/control/words.js';
 import type { Clock } from '../../core/time/clock.js';
 import type { Attempt, AttemptSink } from './attempt.js';
 import type { GatewayConfig } from './config.js';
+import { priorityOf } from './engine-priority.js';
 import { Execution, type ExecutionEvent, type ExecutionSink } from './execution.js';
 import type { KeptRequests } from './kept-requests.js';
 import type { Observer } from './observer.js';
@@ -205,7 +206,7 @@ export class Carrier implements AttemptSink, ExecutionSink {
     this.#executions.delete(id);
   }
 
-  #start({ call, execution: id, engine, attempt }: Extract<Verdict, { kind: 'start' }>): void {
+  #start({ call, execution: id, engine, attempt, standing }: Extract<Verdict, { kind: 'start' }>): void {
     const waiting = this.#waiting.get(call);
     this.#waiting.delete(call);
     const { request, dialect } = waiting ?? this.#requestOf(attempt);
@@ -218,6 +219,7 @@ export class Carrier implements AttemptSink, ExecutionSink {
       upstream,
       kept,
       timeouts: upstream.timeouts(engine, this.#parts.config().upstreamTimeouts),
+      priority: standing === undefined ? undefined : priorityOf(standing),
       clock,
       sink: this,
     });

@@ -39,6 +39,7 @@ import {
   upstreamUrl,
 } from './config-kinds.js';
 import { TLS } from './config-tls.js';
+import { PRIORITY_PLACES } from './engine-priority.js';
 
 /** What a request without a credential is scoped by: its address, one common tenant, or nothing shared. */
 const ANONYMOUS = ['address', 'shared', 'none'] as const;
@@ -70,6 +71,11 @@ const UPSTREAM = {
   room: optional(countOr(['off', 'first-token'] as const, CONTROL_RANGES.room), {
     changes: 'restart',
     about: 'how many executions this engine may hold at once; as `control.room` says when absent',
+  }),
+  priority: optional(choice(PRIORITY_PLACES), {
+    changes: 'restart',
+    about:
+      'where an engine that goes by priority (vLLM with `--scheduling-policy priority`) is told how urgent a call is: in the `header` X-Vllm-Priority, or in the field `priority` of the `body`; nowhere (`off`) when absent',
   }),
   credential: optional(bearer, {
     changes: 'restart',

@@ -4,6 +4,7 @@ import { Pool } from 'undici';
 import { UserError } from '../shared/errors.js';
 import { readWithin } from '../shared/text-file.js';
 import type { Upstream as UpstreamSettings, UpstreamTimeouts } from './config.js';
+import { type PriorityPlace, prioritised, type Sent } from './engine-priority.js';
 import { CREDENTIALS } from './headers.js';
 
 /** Below the 5 s after which vLLM's server closes an idle connection, so that none is used while it goes. */
@@ -22,6 +23,7 @@ export class Engine {
   /** Requests of both kinds that are under way. */
   live = 0;
   readonly #credential: string | undefined;
+  readonly #priority: PriorityPlace;
   readonly #timeouts: Partial<UpstreamTimeouts>;
 
   /** A {@link UserError} says what is wrong with its file of certificates. */
@@ -40,6 +42,7 @@ export class Engine {
     this.url = url.origin + this.prefix;
     this.models = settings.models;
     this.#credential = settings.credential;
+    this.#priority = settings.priority ?? 'off';
     this.#timeouts = {
       ...(firstByteMs === undefined ? {} : { firstByteMs }),
       ...(idleMs === undefined ? {} : { idleMs }),
@@ -63,6 +66,11 @@ export class Engine {
   /** Its own time limits, and those of all engines where it has none. */
   timeouts(all: UpstreamTimeouts): UpstreamTimeouts {
     return { ...all, ...this.#timeouts };
+  }
+
+  /** Headers and body of a request as this engine is told how urgent it is. */
+  prioritised(request: Sent, priority: number | undefined): Sent {
+    return priority === undefined ? request : prioritised(request, this.#priority, priority);
   }
 
   /** Headers, names and values in turn, with the engine's key in place of the client's, where it has one. */

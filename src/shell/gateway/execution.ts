@@ -57,6 +57,8 @@ export interface ExecutionParts {
   readonly kept: KeptRequests;
   readonly upstream: Upstream;
   readonly timeouts: UpstreamTimeouts;
+  /** How urgent it is to an engine that is told so. */
+  readonly priority?: number | undefined;
   readonly clock: Clock;
   readonly sink: ExecutionSink;
 }
@@ -96,7 +98,7 @@ export class Execution implements Exchange {
     this.#arm(parts.timeouts.firstByteMs);
     if (parts.kept.keep(request.body.length)) this.#request = request;
     const headers = [...request.headers, 'x-request-id', parts.id];
-    this.#letGo = parts.upstream.send(parts.engine, { ...request, headers }, this);
+    this.#letGo = parts.upstream.send(parts.engine, { ...request, headers, priority: parts.priority }, this);
   }
 
   get dialect(): Dialect {

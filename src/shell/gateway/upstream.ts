@@ -15,6 +15,8 @@ export interface EngineRequest {
   /** Names and values, flat. */
   readonly headers: readonly string[];
   readonly body: Buffer;
+  /** How urgent it is to an engine that is told so; smaller is sooner. */
+  readonly priority?: number | undefined;
 }
 
 /** What comes back of one request. Exactly one of `onEnd` and `onFailure` ends it, unless it was let go. */
@@ -120,7 +122,8 @@ export class Upstream {
       exchange.onFailure(connected ? broken(error) : 'refused', error);
     };
     engine.live += 1;
-    const { target, method, headers, body } = request;
+    const { target, method } = request;
+    const { headers, body } = engine.prioritised(request, request.priority);
     engine.pool.dispatch(
       { path: engine.prefix + target, method, headers: engine.withCredential(headers), body },
       {

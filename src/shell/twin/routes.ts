@@ -126,7 +126,7 @@ export class Routes {
       const body = await readBody(request);
       if (faults.dead) throw dead();
       checkModel(body, settings.limits);
-      ask = api.read(body, settings.limits);
+      ask = urgent(api.read(body, settings.limits), request);
       if (fault?.kind === 'refuse')
         throw new ApiError(503, 'Service Unavailable', null, 'The engine refuses.');
       front.admit(ask.n);
@@ -237,6 +237,12 @@ function dead(): ApiError {
 function idOf(request: IncomingMessage): string | undefined {
   const id = request.headers['x-request-id'];
   return typeof id === 'string' && id !== '' ? id : undefined;
+}
+
+/** The header counts before the field of the body. */
+function urgent(ask: Ask, request: IncomingMessage): Ask {
+  const said = request.headers['x-vllm-priority'];
+  return typeof said === 'string' && /^[+-]?\d{1,9}$/.test(said) ? { ...ask, priority: Number(said) } : ask;
 }
 
 async function readBody(request: IncomingMessage): Promise<Fields> {

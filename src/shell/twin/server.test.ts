@@ -240,3 +240,44 @@ test('a dead engine is told by /health, refuses work with 500 and resets what wa
   assert.equal((await post('/v1/chat/completions', hello)).status, 200);
   await until(() => twin.stats().live === 0);
 });
+
+test('under the policy priority a later request with a smaller number goes first, the header before the field', async () => {
+  const one = await startTwin({ ...QUICK, maxNumSeqs: 1, schedulingPolicy: 'priority' });
+  try {
+    const ended: string[] = [];
+    const ask = async (name: string, tokens: number, field: number, header?: string): Promise<void> => {
+      const answer = await fetch(`${one.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          ...(header === undefined ? {} : { 'x-vllm-priority': header }),
+        },
+        body: JSON.stringify({ ...hello, max_tokens: tokens, priority: field }),
+      });
+      await answer.text();
+      ended.push(name);
+    };
+    const waiting = async (count: number): Promise<void> => {
+      for (let asked = 0; ; asked += 1) {
+        assert.ok(asked < 500, `the engine never held ${count}`);
+        const text = await (await fetch(`${one.url}/metrics`)).text();
+        const families = readExposition(text);
+        const held = ['vllm:num_requests_running', 'vllm:num_requests_waiting'].map(
+          (name) => valueOf(families, name, { engine: '0', model_name: 'tiny' }) ?? 0,
+        );
+        if ((held[0] ?? 0) + (held[1] ?? 0) >= count) return;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    };
+    const all = [ask('runs', 1_500, 0)];
+    await waiting(1);
+    all.push(ask('late', 4, 0, '2'));
+    await waiting(2);
+    all.push(ask('on time', 4, 9, '1'));
+    await waiting(3);
+    await Promise.all(all);
+    assert.deepEqual(ended, ['runs', 'on time', 'late']);
+  } finally {
+    await one.close();
+  }
+});
