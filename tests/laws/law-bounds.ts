@@ -8,6 +8,9 @@ interface Kept {
   readonly call: string;
   readonly tenant: string;
   readonly engine: string;
+  readonly streams: boolean;
+  /** Something of its answer has come. */
+  shown: boolean;
   bytes: number;
   sealed: boolean;
   running: boolean;
@@ -23,20 +26,25 @@ export class BoundsLaw extends Law {
   readonly #kept = new Map<string, Kept>();
   readonly #listening = new Map<string, string>();
   readonly #calls = new Set<string>();
+  /** Call → the attempt of it that came last. */
+  readonly #latest = new Map<string, string>();
   readonly #delivered = new Set<string>();
   readonly #above = new Map<string, number>();
 
   protected override heed(event: ControlEvent): void {
     this.#facts.hear(event);
-    if (event.kind !== 'chunk') return;
+    if (event.kind !== 'chunk' && event.kind !== 'first-byte') return;
     const kept = this.#kept.get(event.execution);
-    if (kept?.running === true) kept.bytes += event.bytes;
+    if (kept?.running !== true) return;
+    if (event.kind === 'chunk') kept.bytes += event.bytes;
+    else kept.shown = true;
   }
 
   protected override weigh(verdict: Verdict): void {
     switch (verdict.kind) {
       case 'decided':
         if (!this.#delivered.has(verdict.call)) this.#calls.add(verdict.call);
+        this.#latest.set(verdict.call, verdict.attempt);
         return;
       case 'return':
       case 'queue': {
@@ -54,6 +62,8 @@ export class BoundsLaw extends Law {
           call: verdict.call,
           tenant,
           engine: verdict.engine,
+          streams: this.#facts.of(this.#latest.get(verdict.call) ?? '')?.stream === true,
+          shown: false,
           bytes: 0,
           sealed: false,
           running: true,
@@ -117,8 +127,13 @@ export class BoundsLaw extends Law {
     }
     const all = [...this.#kept.values()];
     for (const { name, room = this.options.room } of this.options.engines) {
-      const running = all.filter((one) => one.running && one.engine === name).length;
-      if (typeof room === 'number') most(`running executions of ${name}`, running, room);
+      const running = all.filter((one) => one.running && one.engine === name);
+      if (typeof room === 'number') most(`running executions of ${name}`, running.length, room);
+      if (room !== 'first-token') continue;
+      const silent = running.filter((one) => one.streams && !one.shown).length;
+      most(`streams of ${name} without a first byte`, silent, this.options.roomWaiting);
+      const whole = running.filter((one) => !one.streams).length;
+      most(`answers of ${name} that come whole`, whole, this.options.roomWhole);
     }
     const open = all.filter((one) => !one.sealed);
     const live = open.filter((one) => one.running || listened.has(one.call)).map((one) => one.bytes);

@@ -309,6 +309,11 @@ test('law 6 sees a line, a memory and a table of calls that grow past their boun
   deepEqual(broken(sound, told({ retainedBytes: 1_000 })), [6]);
   deepEqual(broken(sound, told({ calls: 30 })), [6]);
   deepEqual(broken(sound, { ...SETTINGS, room: 7 }), [6]);
+  const silent: ControlSettings = { ...SETTINGS, room: 'first-token', roomWaiting: 3, roomWhole: 4 };
+  const moments = recorded(silent);
+  deepEqual(broken(moments, silent), []);
+  deepEqual(broken(moments, { ...silent, roomWaiting: 2 }), [6]);
+  deepEqual(broken(moments, { ...silent, roomWhole: 3 }), [6]);
   const keeps = throughout(sound, 'forget', () => []);
   deepEqual(broken(keeps, told({ retainedBytes: 20_000 })), [6]);
 });

@@ -112,7 +112,16 @@ describe('recorder', () => {
     const { recorder, lines } = recording();
     recorder.event({ kind: 'arrive', attempt: 'a1', facts: FACTS }, 0);
     recorder.verdict(
-      { kind: 'start', call: 'c1', execution: 'e1', engine: 'e', attempt: 'a1', waitedMs: 0, earlier: 0 },
+      {
+        kind: 'start',
+        call: 'c1',
+        execution: 'e1',
+        engine: 'e',
+        attempt: 'a1',
+        waitedMs: 0,
+        earlier: 0,
+        standing: { tier: 'late', basis: 'learned', deadlineInMs: -1_500.06, giveUpInMs: 200_000 },
+      },
       10,
     );
     recorder.event({ kind: 'first-byte', execution: 'e1' }, 260);
@@ -146,6 +155,10 @@ describe('recorder', () => {
         line?.model,
       ],
       ['finished', 'http://engine:8000', 700, 0, 250, 900, 200, 'claude'],
+    );
+    assert.deepEqual(
+      [line?.tier, line?.basis, line?.deadline_in_ms, line?.give_up_in_ms],
+      ['late', 'learned', -1_500.1, 200_000],
     );
     assert.deepEqual([line?.prompt_tokens, line?.cached_prompt_tokens, line?.completion_tokens], [12, 4, 34]);
   });

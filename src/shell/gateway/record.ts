@@ -2,7 +2,7 @@
 
 import type { AttemptFacts, ControlEvent } from '../../core/control/event.js';
 import { type Family, familyOf } from '../../core/control/family.js';
-import type { Verdict } from '../../core/control/verdict.js';
+import type { Standing, Verdict } from '../../core/control/verdict.js';
 import { errorText, type Log, type LogFields } from '../shared/log.js';
 import type { Observer } from './observer.js';
 import type { Pseudonym } from './pseudonym.js';
@@ -30,6 +30,7 @@ interface LiveExecution {
   readonly asked: Asked | undefined;
   readonly startedAt: number;
   readonly waitedMs: number;
+  readonly standing: Standing | undefined;
   firstByteMs: number | undefined;
   upstream: string | undefined;
 }
@@ -150,10 +151,16 @@ export class Recorder implements Observer {
   }
 
   #started(verdict: Extract<Verdict, { kind: 'start' }>, now: number): void {
-    const { call, execution, attempt, waitedMs } = verdict;
+    const { call, execution, attempt, waitedMs, standing } = verdict;
     const asked = this.#attempts.get(attempt)?.asked;
-    const firstByteMs = undefined;
-    this.#executions.set(execution, { asked, startedAt: now, waitedMs, firstByteMs, upstream: undefined });
+    this.#executions.set(execution, {
+      asked,
+      startedAt: now,
+      waitedMs,
+      standing,
+      firstByteMs: undefined,
+      upstream: undefined,
+    });
     for (const each of this.#waiting.get(call) ?? []) {
       const open = this.#attempts.get(each);
       if (open !== undefined) open.queueMs = waitedMs;
@@ -235,6 +242,7 @@ export class Recorder implements Observer {
       age_ms: rounded(ageMs),
       queue_ms: rounded(live?.waitedMs),
       first_byte_ms: rounded(live?.firstByteMs),
+      ...standingFields(live?.standing),
       bytes,
       prompt_tokens: usage?.promptTokens,
       cached_prompt_tokens: usage?.cachedPromptTokens,
@@ -275,6 +283,16 @@ function usageFields(usage: Reported): LogFields {
     prompt_tokens: usage.promptTokens,
     cached_prompt_tokens: usage.cachedPromptTokens,
     completion_tokens: usage.completionTokens,
+  };
+}
+
+function standingFields(standing: Standing | undefined): LogFields {
+  if (standing === undefined) return {};
+  return {
+    tier: standing.tier,
+    basis: standing.basis,
+    deadline_in_ms: rounded(standing.deadlineInMs),
+    give_up_in_ms: rounded(standing.giveUpInMs),
   };
 }
 

@@ -24,6 +24,13 @@ export interface LogFields {
   readonly family?: string | undefined;
   readonly model?: string | undefined;
   readonly stream?: boolean | undefined;
+  // Where its call stood when an execution began.
+  readonly tier?: string | undefined;
+  /** What the deadline rested on. */
+  readonly basis?: string | undefined;
+  /** From then until the call's first attempt and its last one were expected to end; below 0: they had. */
+  readonly deadline_in_ms?: number | undefined;
+  readonly give_up_in_ms?: number | undefined;
   // Figures.
   readonly status?: number | undefined;
   readonly age_ms?: number | undefined;
@@ -73,6 +80,10 @@ const FIELDS: Readonly<Record<keyof LogFields, true>> = {
   family: true,
   model: true,
   stream: true,
+  tier: true,
+  basis: true,
+  deadline_in_ms: true,
+  give_up_in_ms: true,
   status: true,
   age_ms: true,
   queue_ms: true,
