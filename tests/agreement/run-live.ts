@@ -1,6 +1,6 @@
 /**
  * Plays arms in virtual time and through sockets (drill, gateway and twin as processes, one scaled clock) and prints
- * both.
+ * both. Without a plan, each arm's own is played: the published stages with its clients and its pulse.
  *
  *   npm run test:agreement -- [--arm NAME]… [--plan FILE] [--seeds N] [--time-scale N] [--json]
  *
@@ -8,7 +8,7 @@
  */
 
 import { parseArgs } from 'node:util';
-import { PUBLISHED_PLAN } from '../../src/core/drill/plan.js';
+import { settingsOf } from '../../src/core/trial/scenario.js';
 import { readPlanFile } from '../../src/shell/probe/plan-file.js';
 import { goFirst } from '../support/priority.js';
 import { type Comparison, compareLive, MAIN_ARMS } from './compare-live.js';
@@ -24,10 +24,11 @@ const { values } = parseArgs({
 });
 
 goFirst((text) => process.stderr.write(`${text}\n`));
-const plan = values.plan === undefined ? PUBLISHED_PLAN : readPlanFile(values.plan);
+const given = values.plan === undefined ? undefined : readPlanFile(values.plan);
 const timeScale = Number(values['time-scale']);
 const rows: (Comparison & { readonly arm: string; readonly seed: number })[] = [];
 for (const arm of values.arm ?? MAIN_ARMS) {
+  const plan = given ?? settingsOf(arm, 1).plan;
   for (let seed = 1; seed <= Number(values.seeds); seed += 1) {
     process.stderr.write(`${arm}, seed ${seed}\n`);
     const compared = await compareLive({ arm, plan, seed, timeScale });

@@ -83,6 +83,10 @@ export const ARMS: readonly Arm[] = [
   arm('coalesce+cancel-10s', 'attached; work is cancelled 10 s after its client left', {
     control: { ...COALESCE, grace: 10_000, graceAfterFirstByteMs: 10_000 },
   }),
+  arm('coalesce+streams', 'attached; clients stream, and wait for their first byte', {
+    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS, ...STREAMING },
+    control: COALESCE,
+  }),
   arm('coalesce+budget', 'attached first, the rest on the budget', {
     control: { ...COALESCE, budget: { mode: 'strict', ratio: 0.1, windowMs: 60_000, floor: 0 } },
   }),

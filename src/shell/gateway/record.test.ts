@@ -120,7 +120,13 @@ describe('recorder', () => {
         attempt: 'a1',
         waitedMs: 0,
         earlier: 0,
-        standing: { tier: 'late', late: true, basis: 'learned', deadlineInMs: -1_500.06, giveUpInMs: 200_000 },
+        standing: {
+          tier: 'late',
+          late: true,
+          basis: 'learned',
+          deadlineInMs: -1_500.06,
+          giveUpInMs: 200_000,
+        },
       },
       10,
     );
