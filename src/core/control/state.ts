@@ -154,11 +154,12 @@ export class State {
     return arrivedAt + Math.max(0, deadlineMs(facts, this.options) - this.options.health.answerMarginMs);
   }
 
-  #dues({ call }: Entry): Dues {
+  /** Whoever waits is refused at the bound of the line, however much longer its client would. */
+  #dues({ call, queuedAt }: Entry): Dues {
     const soonerMs = this.prospects.soonerMs(call.last);
     return {
       deadlineAt: call.deadlineAt + soonerMs,
-      giveUpAt: call.lastEndsAt + soonerMs,
+      giveUpAt: Math.min(call.lastEndsAt + soonerMs, queuedAt + this.options.bounds.lineWaitMs),
       late: call.tardy,
       tenant: this.payer(call.tenant),
       weight: 1,
