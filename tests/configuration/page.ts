@@ -41,6 +41,7 @@ const SECTIONS: readonly Section[] = [
       'anonymous',
       'tenant_headers',
       'end_user_header',
+      'tenants',
       'cache_salt',
       'key_headers',
       'session_headers',
@@ -57,6 +58,7 @@ const SECTIONS: readonly Section[] = [
       'control.room_waiting',
       'control.room_whole',
       'control.order',
+      'control.shares',
     ],
   },
   {

@@ -51,6 +51,7 @@ const SETTINGS: readonly (readonly [string, ControlSettings])[] = [
   ],
   ['newest first', { learnGrace: false, room: 8, order: 'newest-first', bounds: { lineEntries: 20 } }],
   ['as long as few wait for their first byte', { learnGrace: false, room: 'first-token', roomWhole: 8 }],
+  ['shared among tenants', { learnGrace: false, room: 8, shares: 'tenant' }],
   ['oldest first', { learnGrace: false, room: 8, order: 'oldest-first' }],
   ['grace of 10 s', { learnGrace: false, room: 8, grace: 10_000 }],
   ['immediate cancellation', { learnGrace: false, room: 8, grace: 'now' }],

@@ -21,6 +21,8 @@ export interface AttemptFacts {
   readonly traceparent?: string | undefined;
   /** `x-stainless-retry-count`; 0 and absence prove nothing. */
   readonly retryCount?: number | undefined;
+  /** Its tenant's share of the line relative to others', > 0; 1 when absent. */
+  readonly weight?: number | undefined;
   readonly session?: string | undefined;
   /** What stands for the long beginning of its prompt, where affinity goes by that. */
   readonly prefix?: string | undefined;

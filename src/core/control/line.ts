@@ -5,6 +5,7 @@ import type { Entry } from './call.js';
 import type { Group, Member } from './fleet.js';
 import type { ControlBounds, ControlOptions } from './options.js';
 import { type Chosen, type OrderParts, type Ready, readyOf } from './order.js';
+import { ReadyByShare, type Share } from './shares.js';
 
 /** Entries for the same engines that may start. */
 interface Queue {
@@ -12,9 +13,14 @@ interface Queue {
   readonly entries: Ready;
 }
 
+export interface LineParts extends OrderParts {
+  readonly shareOf: (entry: Entry) => Share;
+}
+
 export class Line {
+  readonly #shares: ControlOptions['shares'];
   readonly #order: ControlOptions['order'];
-  readonly #parts: OrderParts;
+  readonly #parts: LineParts;
   readonly #bounds: ControlBounds;
   readonly #displaces: boolean;
   /** Entries that may start, by the engines that they may go to, so that those of others do not hold them up. */
@@ -27,7 +33,8 @@ export class Line {
   #bytes = 0;
   #unheardBytes = 0;
 
-  constructor(options: ControlOptions, parts: OrderParts) {
+  constructor(options: ControlOptions, parts: LineParts) {
+    this.#shares = options.shares;
     this.#order = options.order;
     this.#parts = parts;
     this.#bounds = options.bounds;
@@ -83,6 +90,11 @@ export class Line {
     }
   }
 
+  /** The entry, which is still in line, starts. */
+  served(entry: Entry): void {
+    this.#ready.get(entry.group.key)?.entries.served?.(entry);
+  }
+
   remove(entry: Entry): void {
     this.#entries.delete(entry);
     this.#bytes -= entry.bytes;
@@ -127,12 +139,26 @@ export class Line {
 
   #makeReady(entry: Entry): void {
     const { group } = entry;
-    const queue = this.#ready.get(group.key) ?? {
-      group,
-      entries: readyOf(this.#order, group, this.#parts),
-    };
+    const queue = this.#ready.get(group.key) ?? { group, entries: this.#readyFor(group) };
     this.#ready.set(group.key, queue);
     queue.entries.set(entry);
+  }
+
+  #readyFor(group: Group): Ready {
+    if (this.#shares === 'off') return readyOf(this.#order, group, this.#parts);
+    const { shareOf, dues, prospect } = this.#parts;
+    const within = (part: () => number): OrderParts['prospect'] => {
+      // A tenant is served at its part of the pace, and sees who of its own can be on time at that.
+      return (engines) => {
+        const { paceMs, ...rest } = prospect(engines);
+        return { ...rest, paceMs: paceMs / part() };
+      };
+    };
+    return new ReadyByShare({
+      shareOf,
+      makeQueue: (part) => readyOf(this.#order, group, { dues, prospect: within(part) }),
+      mostTenants: this.#bounds.tenants,
+    });
   }
 
   #dropReady(entry: Entry): void {

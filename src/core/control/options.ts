@@ -10,6 +10,8 @@ export interface ControlOptions {
   /** `off`: every attempt makes its own execution; `adopt`: one to one; `identical`: concurrent equals share. */
   readonly coalesce: 'off' | 'adopt' | 'identical';
   readonly order: 'deadline' | 'oldest-first' | 'newest-first';
+  /** Whether the line's service is shared among the tenants that wait, by weight, before the order is looked at. */
+  readonly shares: 'off' | 'tenant';
   /** Order `deadline`: how many times the time that late calls need is kept free for them. */
   readonly margin: number;
   /** Whether deadlines and numbers of attempts follow what clients are seen to do. */
@@ -110,6 +112,7 @@ const MIB = 1024 * 1024;
 export const CONTROL_DEFAULTS: ControlOptions = {
   coalesce: 'adopt',
   order: 'deadline',
+  shares: 'off',
   margin: 1.5,
   learnDeadlines: true,
   room: 'off',
@@ -156,7 +159,7 @@ export type ControlSettings = Partial<Omit<ControlOptions, 'health' | 'budget' |
 
 /** Settings that are read once; the others may change while the control runs. */
 export const FIXED_SETTINGS = {
-  control: ['coalesce', 'order', 'deliveredAfterMs'],
+  control: ['coalesce', 'order', 'shares', 'deliveredAfterMs'],
   budget: ['windowMs'],
   bounds: ['tenants', 'learnedKeys'],
 } as const satisfies {

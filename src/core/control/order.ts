@@ -21,6 +21,8 @@ export interface Ready {
   /** Puts an entry in, or anew when something about its call has changed. */
   set(entry: Entry): void;
   delete(entry: Entry): void;
+  /** The entry, which is still in, starts: told where it matters who had how much. */
+  served?(entry: Entry): void;
   /** Who starts next; it stays until deleted. */
   next(now: number): Chosen | undefined;
 }

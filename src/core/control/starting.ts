@@ -124,6 +124,7 @@ export function fillRoom(state: State): void {
     const chosen = state.line.next((group) => state.fleet.opensTo(group, state.now), state.now);
     if (chosen === undefined) break;
     const { entry } = chosen;
+    state.line.served(entry);
     leaveLine(state, entry, 'started');
     start(state, entry, state.now - entry.queuedAt, chosen.tier);
   }

@@ -17,6 +17,7 @@ import { Prospects } from './prospects.js';
 import { RecentMap } from './recent.js';
 import { Register } from './register.js';
 import { RetryAfter } from './retry-after.js';
+import type { Share } from './shares.js';
 import type { Dues } from './tiers.js';
 import type { Verdict } from './verdict.js';
 
@@ -69,6 +70,7 @@ export class State {
     this.line = new Line(this.options, {
       dues: (entry) => this.#dues(entry),
       prospect: (group) => this.prospects.of(group),
+      shareOf: (entry) => this.#shareOf(entry),
     });
     this.fleet = new Fleet(this.options);
     this.budget = new Budget(this.options);
@@ -164,6 +166,12 @@ export class State {
       tenant: this.payer(call.tenant),
       weight: 1,
     };
+  }
+
+  /** Credentials that the engine has not accepted share one weight, whatever they claim. */
+  #shareOf({ call }: Entry): Share {
+    const tenant = this.payer(call.tenant);
+    return { tenant, weight: tenant === UNVERIFIED ? 1 : (call.last.weight ?? 1) };
   }
 
   /** How long an answer that nobody reads is kept. */

@@ -32,8 +32,8 @@ export class AllowedKeys {
 
   /** Whether every credential that the request has is one of the keys, and it has one. */
   allows(request: IncomingMessage): boolean {
-    const given = CREDENTIALS.flatMap((name) => valuesOf(request, name));
-    return given.length > 0 && given.every((value) => this.#knows(value.trim().replace(SCHEME, '')));
+    const given = keysOf(request);
+    return given.length > 0 && given.every((key) => this.#knows(key));
   }
 
   #knows(key: string): boolean {
@@ -45,6 +45,13 @@ export class AllowedKeys {
   #mark(digest: Buffer): Buffer {
     return createHmac('sha256', this.#secret).update(digest).digest();
   }
+}
+
+/** The keys that a request comes with, without the words before them. */
+export function keysOf(request: IncomingMessage): readonly string[] {
+  return CREDENTIALS.flatMap((name) => valuesOf(request, name)).map((value) =>
+    value.trim().replace(SCHEME, ''),
+  );
 }
 
 /** Reads a file with a key a line; a {@link UserError} says what is wrong with it, without repeating a key. */

@@ -151,6 +151,12 @@ export const CONTROL = {
     about:
       'whether deadlines and numbers of attempts follow what the clients of each tenant, program and model are seen to do',
   }),
+  shares: setting(choice(['off', 'tenant'] as const), {
+    default: own.shares,
+    changes: 'restart',
+    about:
+      '`tenant`: the line serves the tenants that wait by their `weights`, each call counting as one, and goes by `order` inside each tenant; `off`: by `order` alone, whosever the calls are',
+  }),
   room: setting(countOr(['off', 'first-token'] as const, CONTROL_RANGES.room), {
     default: own.room,
     changes: 'live',

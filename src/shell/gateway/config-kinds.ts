@@ -33,6 +33,13 @@ export const bearer: Kind<string> = textOf(
   { pattern: String.raw`^[!-~]{1,4096}$` },
 );
 
+/** So that no key has to stand in the file. */
+export const keyHash: Kind<string> = textOf(
+  'sha256: and the 64 hexadecimal digits of a key’s SHA-256',
+  (raw) => (/^sha256:[\da-f]{64}$/i.test(raw) ? raw.toLowerCase() : undefined),
+  { pattern: '^[sS][hH][aA]256:[0-9a-fA-F]{64}$' },
+);
+
 export const modelName: Kind<string> = textOf(
   'the name of a model as requests have it, such as Qwen/Qwen3-14B',
   (raw) => short(raw, /^\S(?:.*\S)?$/),

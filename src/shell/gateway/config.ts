@@ -33,6 +33,7 @@ import {
   filePath,
   header,
   host,
+  keyHash,
   modelName,
   network,
   path,
@@ -110,6 +111,21 @@ const UPSTREAM = {
   }),
 };
 export interface Upstream extends Values<typeof UPSTREAM> {}
+
+/** One tenant. */
+const TENANT = {
+  key: required(keyHash, {
+    changes: 'live',
+    about:
+      "whose it is: the hash of the tenant's key, as in `allowed_keys_file`; tenants that are one key divided have each the same",
+  }),
+  weight: setting(number({ least: 0.001, most: 1_000 }), {
+    default: 1,
+    changes: 'live',
+    about:
+      "with `control.shares: tenant`, the tenant's part of the line's service beside that of the others that wait; others have 1",
+  }),
+};
 
 /** Time limits on the engine, milliseconds; 0 is no limit. */
 const UPSTREAM_TIMEOUTS = {
@@ -189,6 +205,11 @@ export const SETTINGS = {
   endUserHeader: optional(header, {
     changes: 'live',
     about: 'a further division by end user; a request without it shares nothing',
+  }),
+  tenants: setting(list(entry(TENANT, 'key', 'a mapping'), 'tenants'), {
+    default: [],
+    changes: 'live',
+    about: 'tenants of whom something is said, each a mapping with its `key`',
   }),
   cacheSalt: setting(choice(['off', 'tenant'] as const), {
     default: 'off',

@@ -10,6 +10,7 @@ import { identityOf } from './identity.js';
 import type { ReadBody } from './request-body.js';
 import type { Route } from './routes.js';
 import { type Skimmed, skim } from './skim.js';
+import { weightOf } from './tenant-weights.js';
 
 const LONGEST_MODEL = 256;
 /** Some thousand tokens: less is computed anew before it is missed. */
@@ -50,6 +51,7 @@ export function factsOf(
   return {
     ...identityOf(request, config, secret),
     ...saidInBody(print.members === undefined ? skim(body, SAID) : { members: print.members, whole: true }),
+    weight: weightOf(request, config.tenants),
     route: route.path,
     fingerprint: print.hash,
     bodyBytes: body.length,

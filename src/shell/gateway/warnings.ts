@@ -24,6 +24,17 @@ const CAUTIONS: readonly Caution[] = [
       'can find it, so nothing will be attached; use 60s, or turn coalescing off on purpose',
   },
   {
+    holds: ({ control, tenants }) => control.shares === 'off' && tenants.some(({ weight }) => weight !== 1),
+    text: 'tenants have weights while control.shares is off: the order alone decides, whoever weighs what',
+  },
+  {
+    holds: ({ control, upstreams }) =>
+      control.shares === 'tenant' &&
+      control.room === 'off' &&
+      upstreams.every(({ room }) => (room ?? 'off') === 'off'),
+    text: 'control.shares has no effect while control.room is off: nobody waits in line',
+  },
+  {
     holds: ({ control }) => control.grace === 'never',
     text: 'control.grace is never: a client that leaves on purpose keeps the engine busy to the end of its answer',
   },
