@@ -1,0 +1,148 @@
+/** Each rule of the order `deadline` is seen to be held: taken out of the code, it makes the named test fail. */
+
+import { deepEqual, equal } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { ROOT } from '../support/root.js';
+
+const DIST = join(ROOT, 'dist');
+const HOOKS = pathToFileURL(join(DIST, 'tests', 'laws', 'fault-hooks.js')).href;
+const REGISTER = `data:text/javascript,import{register}from"node:module";register(${JSON.stringify(HOOKS)});`;
+
+interface Fault {
+  readonly about: string;
+  /** Of `src/core/control`, without its ending. */
+  readonly file: string;
+  /** A piece of the compiled file that is there once, and what stands in its place. */
+  readonly was: string;
+  readonly is: string;
+  /** The file of tests, and the beginning of the name of one that has to fail. */
+  readonly tests: string;
+  readonly fails: string;
+}
+
+const TIERS = 'src/core/control/tiers.test.js';
+const SCENES = 'tests/scenarios/order.test.js';
+
+const FAULTS: readonly Fault[] = [
+  {
+    about: 'the late are served before those who can be on time',
+    file: 'tiers',
+    was: 'this.#onTime.first() ?? this.#late.first()',
+    is: 'this.#late.first() ?? this.#onTime.first()',
+    tests: TIERS,
+    fails: 'whoever can be on time is served nearest deadline first',
+  },
+  {
+    about: 'nobody looks whether the late would still make it',
+    file: 'tiers',
+    was: 'return this.#late.size > 0 &&',
+    is: 'return false &&',
+    tests: TIERS,
+    fails: 'the late go first when they would not all make it otherwise',
+  },
+  {
+    about: 'the margin is ignored',
+    file: 'tiers',
+    was: '#presses(now, { longestMs, margin }) {',
+    is: '#presses(now, { longestMs }) { const margin = 1;',
+    tests: TIERS,
+    fails: 'the late go first when they would not all make it otherwise',
+  },
+  {
+    about: 'nobody is hopeless',
+    file: 'tiers',
+    was: 'while (this.#late.latestBeginning < beginning)',
+    is: 'while (false)',
+    tests: TIERS,
+    fails: 'whoever cannot make its give-up is hopeless and last',
+  },
+  {
+    about: 'nobody is let go early',
+    file: 'tiers',
+    was: 'this.#letGo(this.#surplus(miss));',
+    is: 'break;',
+    tests: TIERS,
+    fails: 'when not all can be on time, those nearest their deadline are let go at once',
+  },
+  {
+    about: 'whoever is let go is never taken back',
+    file: 'tiers',
+    was: 'if (!fits)',
+    is: 'if (true)',
+    tests: TIERS,
+    fails: 'one that was let go early is on time again',
+  },
+  {
+    about: 'a late call is on time again with its next attempt',
+    file: 'state',
+    was: 'late: call.tardy',
+    is: 'late: false',
+    tests: SCENES,
+    fails: 'once its first attempt has left a call is late for good',
+  },
+  {
+    about: 'the deadline is that of the latest attempt',
+    file: 'expecting',
+    was: 'call.deadlineAt = call.createdAt + deadlineMs',
+    is: 'call.deadlineAt = call.askedAt + deadlineMs',
+    tests: SCENES,
+    fails: 'the deadline is that of the first attempt',
+  },
+  {
+    about: 'a later attempt does not move the end of the last',
+    file: 'expecting',
+    was: 'call.lastEndsAt = state.patience',
+    is: 'if (call.attempts <= 1) call.lastEndsAt = state.patience',
+    tests: SCENES,
+    fails: 'the deadline is that of the first attempt',
+  },
+  {
+    about: 'the bound of the line is not counted with',
+    file: 'state',
+    was: 'queuedAt + this.options.bounds.lineWaitMs)',
+    is: 'Infinity)',
+    tests: SCENES,
+    fails: 'nobody is put off past the longest wait in line',
+  },
+];
+
+interface Run {
+  readonly failed: readonly string[];
+  readonly said: string;
+}
+
+function run(tests: string, fault?: Fault): Run {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', REGISTER, '--test-reporter=tap', join(DIST, tests)],
+    {
+      encoding: 'utf8',
+      timeout: 120_000,
+      env: fault === undefined ? env : { ...env, HOLDFAST_FAULT: JSON.stringify(fault) },
+    },
+  );
+  const failed = [...stdout.matchAll(/^not ok \d+ - (.*)$/gm)].map(([, name]) => name as string);
+  return { failed, said: `${stdout}${stderr}` };
+}
+
+for (const tests of [TIERS, SCENES]) {
+  test(`without a fault nothing fails in ${tests}`, () => {
+    const { failed, said } = run(tests);
+    deepEqual(failed, [], said);
+  });
+}
+
+for (const fault of FAULTS) {
+  test(`it is noticed when ${fault.about}`, () => {
+    const { failed, said } = run(fault.tests, fault);
+    equal(
+      failed.some((name) => name.startsWith(fault.fails)),
+      true,
+      `${failed.join('; ')}\n${said.slice(0, 2_000)}`,
+    );
+  });
+}
