@@ -40,10 +40,24 @@ test('of what is announced and what was learned the shorter counts; with neither
   deepEqual(some.expected(FACTS), { deadlineMs: 60_000, basis: 'assumed' });
   const announced = { ...FACTS, announcedDeadlineMs: 600_000 };
   deepEqual(some.expected(announced), { deadlineMs: 600_000, basis: 'announced' });
-  for (let at = 0; at < 3; at += 1) some.left(FACTS, 30_000);
+  for (let at = 0; at < 3; at += 1) some.left(announced, 30_000);
   deepEqual(some.expected(announced), { deadlineMs: 30_000, basis: 'learned' });
-  deepEqual(some.expected({ ...FACTS, announcedDeadlineMs: 20_000 }).basis, 'announced');
+  const sooner = { ...FACTS, announcedDeadlineMs: 20_000 };
+  for (let at = 0; at < 3; at += 1) some.left(sooner, 30_000);
+  deepEqual(some.expected(sooner).basis, 'announced');
+  for (let at = 0; at < 3; at += 1) some.left(FACTS, 30_000);
+  deepEqual(some.expected(FACTS), { deadlineMs: 30_000, basis: 'learned' });
   equal(some.expected({ ...FACTS, tenant: 'another' }).basis, 'assumed');
+});
+
+test('of one program, clients that announce a long wait are not taken for those that announce a short one', () => {
+  const some = patience();
+  const short = { ...FACTS, announcedDeadlineMs: 60_000 };
+  const long = { ...FACTS, announcedDeadlineMs: 300_000 };
+  for (let at = 0; at < 10; at += 1) some.left(short, 60_000);
+  deepEqual(some.expected(long), { deadlineMs: 300_000, basis: 'announced' });
+  for (let at = 0; at < 10; at += 1) some.left({ ...long, announcedDeadlineMs: 300_000 + at }, 90_000);
+  deepEqual(some.expected(long), { deadlineMs: 90_000, basis: 'learned' });
 });
 
 test('two stops by hand do not make a tenant late, nor do a few among many that were served', () => {

@@ -31,6 +31,9 @@ const OUTLASTING_MARGIN = 1.1;
 /** A learned deadline that moves by less is the same one. */
 const SAME = 0.02;
 
+/** Announced deadlines that differ by less than about a fifth are taken for the same. */
+const STEPS_A_DOUBLING = 4;
+
 interface Waits {
   /** Milliseconds: above 0 how long one waited until it left, below 0 how long one waited until it was served. */
   readonly outcomes: number[];
@@ -208,8 +211,12 @@ export function lowQuantile(outcomes: readonly number[]): number | undefined {
   return undefined;
 }
 
-function waitsKey({ tenant, userAgent, model }: AttemptFacts): string {
-  return `${tenant}\n${userAgent}\n${model}`;
+/** Clients of one program that announce different deadlines wait for different lengths: told apart by what they say. */
+function waitsKey(facts: AttemptFacts): string {
+  const { tenant, userAgent, model } = facts;
+  const announced = statedMs(facts);
+  const said = announced === undefined ? '' : Math.round(STEPS_A_DOUBLING * Math.log2(Math.max(1, announced)));
+  return `${tenant}\n${userAgent}\n${model}\n${said}`;
 }
 
 function triesKey({ tenant, userAgent }: AttemptFacts): string {
