@@ -215,7 +215,8 @@ export function lowQuantile(outcomes: readonly number[]): number | undefined {
 function waitsKey(facts: AttemptFacts): string {
   const { tenant, userAgent, model } = facts;
   const announced = statedMs(facts);
-  const said = announced === undefined ? '' : Math.round(STEPS_A_DOUBLING * Math.log2(Math.max(1, announced)));
+  const said =
+    announced === undefined ? '' : Math.round(STEPS_A_DOUBLING * Math.log2(Math.max(1, announced)));
   return `${tenant}\n${userAgent}\n${model}\n${said}`;
 }
 

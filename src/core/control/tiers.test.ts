@@ -47,6 +47,15 @@ test('the late go first when they would not all make it otherwise', () => {
   equal(tiers.next(30, wide), 'late');
 });
 
+test('many late ones that all make it do not go before one that can still be on time', () => {
+  const tiers = new Tiers<string>();
+  for (let at = 0; at < 50; at += 1) tiers.set(`late${at}`, dues(0, { late: true, giveUpAt: 800 }));
+  tiers.set('a', dues(300));
+  const wide = { ...PROSPECT, margin: 1.5 };
+  equal(tiers.next(100, wide), 'a');
+  equal(tiers.next(200, wide), 'late0');
+});
+
 test('whoever cannot make its give-up is hopeless and last, until its client gives it more time', () => {
   const tiers = new Tiers<string>();
   tiers.set('gone', dues(0, { late: true, giveUpAt: 25 }));

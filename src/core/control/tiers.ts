@@ -27,10 +27,12 @@ export interface Prospect {
   readonly serviceMs: number;
   /** … as hardly any takes longer. */
   readonly longestMs: number;
-  /** ≥ 1: how many times the time that the late need is kept free for them. */
+  /** ≥ 1: how many times the time of an execution that hardly any exceeds is kept free for the late. */
   readonly margin: number;
 }
 
+/** A pace is known this much better than the time of one execution: it is a mean of many. */
+const PACE_CERTAINTY = 5;
 /** A pace that differs by no more than this share is taken for the same. */
 const SAME_PACE = 0.01;
 
@@ -104,7 +106,8 @@ export class Tiers<T> {
 
   /** Whether the late, served one after another from `now` on, would only just all make it. */
   #presses(now: number, { longestMs, margin }: Prospect): boolean {
-    const reserveMs = margin * longestMs + (margin - 1) * this.#late.paceMs * this.#late.work;
+    const workMs = this.#late.paceMs * this.#late.work;
+    const reserveMs = margin * longestMs + ((margin - 1) / PACE_CERTAINTY) * workMs;
     return this.#late.size > 0 && this.#late.latestBeginning - reserveMs <= now;
   }
 
