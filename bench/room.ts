@@ -62,6 +62,7 @@ function servedIn(
     control: { ...PASSIVE, ...control },
     engine: { numGpuBlocks, maxModelLen, maxNumBatchedTokens: 8_192 },
     cost,
+    gauges: { everyMs: 500, delayMs: 50 },
   });
   const counted = ({ endedMs }: { endedMs: number }): boolean =>
     endedMs >= FROM_MS && endedMs < seconds * 1_000;
@@ -85,6 +86,10 @@ function table(name: string, traffic: Traffic, rooms: readonly number[]): void {
     say(`first-token, ${roomWaiting} waiting, streams`, { room: 'first-token', roomWaiting }, true);
   }
   say('first-token, answers that come whole', { room: 'first-token' });
+  for (const roomTarget of [2, 4, 8]) {
+    say(`engine, ${roomTarget} waiting, streams`, { room: 'engine', roomTarget }, true);
+    say(`engine, ${roomTarget} waiting, whole`, { room: 'engine', roomTarget });
+  }
 }
 
 table('long prompts', LONG, [40, 60, 80, 100]);

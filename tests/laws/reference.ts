@@ -102,6 +102,9 @@ export class Reference extends ReferenceEngine {
         this.stop();
         break;
       }
+      case 'gauges':
+        // No room of the laws follows them.
+        return;
       case 'reconfigure': {
         throw new Error('the reference keeps the settings it was made with');
       }

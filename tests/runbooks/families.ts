@@ -39,6 +39,10 @@ export const FAMILIES: Readonly<Record<string, Watched>> = {
     labels: ['engine'],
     make: 'how the work is shared; far apart by their rooms: affinity, or an engine that is slowly taken back',
   },
+  holdfast_engine_gauges_trusted: {
+    labels: ['engine'],
+    make: '0 for long: `/metrics` of the engine cannot be read or is not its own; absent where no room follows it',
+  },
   holdfast_engine_room: {
     labels: ['engine'],
     make: 'the limit that the gateway keeps to; absent where there is none',

@@ -6,6 +6,7 @@ import { arrive, reject } from './arrival.js';
 import type { BudgetState } from './budget.js';
 import type { ControlEvent } from './event.js';
 import type { EngineGauges } from './fleet.js';
+import { readGauges } from './gauges.js';
 import type { GuardState } from './guard.js';
 import type { Ledger } from './ledger.js';
 import { passTime, stop } from './passing.js';
@@ -112,6 +113,8 @@ function apply(state: State, event: ControlEvent): void {
       return finish(state, event);
     case 'fail':
       return fail(state, event);
+    case 'gauges':
+      return readGauges(state, event);
     case 'reconfigure':
       return reconfigure(state, event.options);
     case 'drain':

@@ -1,5 +1,6 @@
 /** What the world tells the control. Each event is applied at one moment and answered with verdicts. */
 
+import type { EngineLoad } from './engine-load.js';
 import type { ControlOptions } from './options.js';
 import type { Failure, RejectReason } from './words.js';
 
@@ -83,6 +84,8 @@ export type ControlEvent =
       readonly repeatable?: boolean | undefined;
       readonly usage?: Usage | undefined;
     }
+  /** An engine's own gauges were read: absent when they could not be. Of no use to rooms that do not follow them. */
+  | { readonly kind: 'gauges'; readonly engine: string; readonly load?: EngineLoad | undefined }
   /** Other settings from now on, checked; those that are read once stay as they are. */
   | { readonly kind: 'reconfigure'; readonly options: ControlOptions }
   /** Take no new attempts; finish what is there. */

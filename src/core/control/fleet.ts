@@ -3,6 +3,7 @@
 import { assert } from '../assert.js';
 import { Affinity } from './affinity.js';
 import type { Call, Execution } from './call.js';
+import type { GaugeTrust } from './engine-load.js';
 import type { AttemptFacts } from './event.js';
 import { Health } from './health.js';
 import type { ControlOptions, RoomPolicy } from './options.js';
@@ -45,6 +46,8 @@ export interface EngineGauges {
   readonly room: number;
   /** Nothing is started on it now, or one execution to see whether it is back. */
   readonly away: boolean;
+  /** What is made of its own gauges; absent where its room does not follow them. */
+  readonly trust?: GaugeTrust | undefined;
   readonly probes: number;
 }
 
@@ -126,10 +129,15 @@ export class Fleet {
   take(execution: Execution, facts: AttemptFacts, now: number): void {
     const { engine, number } = execution;
     assert(engine.health.opensTo(now), 'an execution started on an engine at rest');
-    engine.room.take(execution);
+    engine.room.take(execution, now);
     engine.lastGiven = number;
     engine.health.started(execution, now);
     this.#affinity.note(facts, engine);
+  }
+
+  /** The engine of that name, if there is one. */
+  member(name: string): Member | undefined {
+    return this.#members.find((one) => one.name === name);
   }
 
   /** The next moment at which time alone changes what the engines may be given. */
@@ -157,6 +165,7 @@ export class Fleet {
       runningExecutions: room.used,
       room: room.most,
       away: health.away,
+      trust: room.trust,
       probes: health.probes,
     }));
   }

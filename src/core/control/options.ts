@@ -2,9 +2,9 @@
 
 /**
  * How many executions an engine may hold at once: no limit, so many, or one more as long as few of those that it has
- * wait for their first byte.
+ * wait for their first byte (`first-token`) or wait in it by its own gauges (`engine`).
  */
-export type RoomPolicy = 'off' | 'first-token' | number;
+export type RoomPolicy = 'off' | 'first-token' | 'engine' | number;
 
 export interface ControlOptions {
   /** `off`: every attempt makes its own execution; `adopt`: one to one; `identical`: concurrent equals share. */
@@ -22,6 +22,8 @@ export interface ControlOptions {
   readonly roomWaiting: number;
   /** Room `first-token`: answers that an engine may make at once which come whole and show no first byte before. */
   readonly roomWhole: number;
+  /** Room `engine`: executions that may wait inside an engine. */
+  readonly roomTarget: number;
   /** The engines, at least one. Names, models and their order are read once; `room` may change. */
   readonly engines: readonly EngineOptions[];
   /** Whether calls of one session, or with one long prefix, go to one engine while it has room. */
@@ -118,6 +120,7 @@ export const CONTROL_DEFAULTS: ControlOptions = {
   room: 'off',
   roomWaiting: 16,
   roomWhole: 80,
+  roomTarget: 4,
   engines: [{ name: 'engine' }],
   affinity: 'off',
   unavailable: 'wait',
@@ -221,6 +224,7 @@ export const CONTROL_RANGES: Ranges<ControlOptions> = {
   room: count(1, 1_000_000),
   roomWaiting: count(1, 10_000),
   roomWhole: count(1, 1_000_000),
+  roomTarget: count(1, 10_000),
   margin: { least: 1, most: 10 },
   capacity: { least: 1e-6, most: 1e6 },
   grace: upTo(HOUR),

@@ -1,11 +1,12 @@
-/** How many executions an engine may hold at once: a number, or as long as few of them wait for their first byte. */
+/** How many executions an engine may hold at once: a number, or as long as few of them wait in it. */
 
 import { assert } from '../assert.js';
 import type { Execution } from './call.js';
+import { type EngineLoad, GaugedRoom, type GaugeTrust } from './engine-load.js';
 import type { ControlOptions, RoomPolicy } from './options.js';
 
-/** What is counted under `first-token`. */
-type Limits = Pick<ControlOptions, 'roomWaiting' | 'roomWhole'>;
+/** What is counted under `first-token` and `engine`. */
+type Limits = Pick<ControlOptions, 'roomWaiting' | 'roomWhole' | 'roomTarget'>;
 /** What of an execution matters here. */
 type Held = Pick<Execution, 'streams'>;
 
@@ -20,6 +21,7 @@ export class Room {
   readonly #silent = new Set<Held>();
   /** Answers that come whole: their first byte is their end, so it tells nothing of when they left the queue. */
   #whole = 0;
+  #gauged = new GaugedRoom();
 
   constructor(policy: RoomPolicy, limits: Limits) {
     this.#policy = policy;
@@ -28,12 +30,26 @@ export class Room {
 
   /** From now on; what runs above it runs to its end. */
   resize(policy: RoomPolicy, limits: Limits): void {
+    if (policy !== this.#policy) this.#gauged = new GaugedRoom();
     this.#policy = policy;
     this.#limits = limits;
   }
 
+  /** What the engine says of its load; undefined: it could not be read. */
+  read(load: EngineLoad | undefined, now: number): void {
+    if (this.#policy !== 'engine') return;
+    const showing = this.#used - this.#whole - this.#silent.size;
+    this.#gauged.read(load, { used: this.#used, showing }, this.#limits.roomTarget, now);
+  }
+
+  /** What is made of the engine's gauges; undefined where the room does not follow them. */
+  get trust(): GaugeTrust | undefined {
+    return this.#policy === 'engine' ? this.#gauged.trust : undefined;
+  }
+
   /** Infinity: no number is set. */
   get most(): number {
+    if (this.#policy === 'engine') return this.#gauged.limit;
     return typeof this.#policy === 'number' ? this.#policy : Number.POSITIVE_INFINITY;
   }
 
@@ -48,15 +64,19 @@ export class Room {
 
   /** How many executions it holds when full, as far as that can be told now: Infinity where it is far from full. */
   get capacity(): number {
+    if (this.#policy === 'engine') {
+      return this.#used >= NEARLY_FULL * this.most ? this.#used : Number.POSITIVE_INFINITY;
+    }
     if (this.#policy !== 'first-token') return this.most;
     const { roomWaiting, roomWhole } = this.#limits;
     const fullness = Math.max(this.#silent.size / roomWaiting, this.#whole / roomWhole);
     return fullness >= NEARLY_FULL ? this.#used : Number.POSITIVE_INFINITY;
   }
 
-  take(execution: Held): void {
+  take(execution: Held, now: number): void {
     assert(this.free, 'an execution started without room');
     this.#used += 1;
+    if (this.#policy === 'engine') this.#gauged.took(execution, this.#used, now);
     if (execution.streams) this.#silent.add(execution);
     else this.#whole += 1;
   }
@@ -71,5 +91,6 @@ export class Room {
     this.#used -= 1;
     if (!execution.streams) this.#whole -= 1;
     this.#silent.delete(execution);
+    this.#gauged.released(execution);
   }
 }

@@ -152,6 +152,16 @@ export type Verdict =
   /** The engine works again. */
   | { readonly kind: 'back'; readonly engine: string }
   /** Something an operator should look at. */
-  | { readonly kind: 'warn'; readonly warning: Warning; readonly attempt?: string | undefined };
+  | {
+      readonly kind: 'warn';
+      readonly warning: Warning;
+      readonly attempt?: string | undefined;
+      readonly engine?: string | undefined;
+    };
 
-export type Warning = 'listener_taken_over' | 'key_on_overlapping_attempts';
+export type Warning =
+  | 'listener_taken_over'
+  | 'key_on_overlapping_attempts'
+  /** Room `engine` without the gauges that it follows: they cannot be read, or cannot be true. */
+  | 'engine_gauges_absent'
+  | 'engine_gauges_wrong';

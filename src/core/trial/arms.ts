@@ -4,6 +4,7 @@ import type { ControlSettings } from '../control/options.js';
 import { type ClientKind, type Plan, PUBLISHED_PLAN, type Stage } from '../drill/plan.js';
 import type { EngineOptions } from '../engine/options.js';
 import { PROFILES } from '../engine/profiles.js';
+import type { GaugeModel } from './gauges.js';
 
 export interface Arm {
   readonly name: string;
@@ -11,6 +12,8 @@ export interface Arm {
   readonly client: Partial<ClientKind>;
   readonly control: ControlSettings;
   readonly engine: Partial<EngineOptions>;
+  /** How the control hears of the engine's gauges; absent: not at all. */
+  readonly gauges?: GaugeModel | undefined;
   /** Height of the pulse in multiples of Ĉ. */
   readonly pulse: number;
   /** Name of the engine's profile: model and device. */
@@ -38,6 +41,10 @@ const COALESCE: ControlSettings = { ...PASSIVE, coalesce: 'adopt' };
 const CAP = 100;
 /** Executions that keep 98.7 % of the engine's throughput at saturation. */
 const LINE_ROOM = 80;
+/** Looks half a second apart, which come a twentieth of one late. */
+const GAUGES: GaugeModel = { everyMs: 500, delayMs: 50 };
+/** Before the pulse, so that nobody has seen what a full engine runs. */
+const WRONG_FROM_MS = 60_000;
 const STREAMING: Partial<ClientKind> = { stream: true, timer: 'first-byte' };
 /** A program whose family is known to ask four times, as the published client does. */
 const FOUR_ATTEMPTS = 'OpenAI/2.0 (.NET 8.0)';
@@ -130,6 +137,22 @@ export const ARMS: readonly Arm[] = [
       client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS, ...STREAMING },
       control: { room: 'first-token' },
     },
+  ),
+  arm(
+    'deadline+engine',
+    'the line; as many executions as keep a few waiting in the engine by its own gauges',
+    {
+      client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+      control: { room: 'engine' },
+      gauges: GAUGES,
+    },
+  ),
+  ...(['frozen', 'absent', 'low', 'high'] as const).map((as) =>
+    arm(`deadline+engine gauges=${as}`, `the same; from the second minute on its gauges are ${as}`, {
+      client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+      control: { room: 'engine' },
+      gauges: { ...GAUGES, wrong: { as, atMs: WRONG_FROM_MS } },
+    }),
   ),
   arm('oldest-first', 'the same line, whoever came first goes first', {
     client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },

@@ -3,6 +3,7 @@
 import { assert } from '../assert.js';
 import type { Control } from '../control/control.js';
 import { Driver } from '../control/driver.js';
+import type { EngineLoad } from '../control/engine-load.js';
 import type { AttemptFacts } from '../control/event.js';
 import type { Verdict } from '../control/verdict.js';
 import type { AttemptEnding } from '../control/words.js';
@@ -15,6 +16,8 @@ import { type Clock, RANK } from '../time/clock.js';
 import type { ExecutionBook, OpenExecution } from './executions.js';
 import { promptOf } from './prompts.js';
 
+/** What the control calls the one engine of a trial. */
+const ENGINE = 'engine';
 /** Bytes of one streamed token, so that replay buffers have a size. */
 const TOKEN_BYTES = 200;
 
@@ -53,6 +56,11 @@ export class GatewayTarget implements Target {
   constructor(parts: GatewayParts) {
     this.#parts = parts;
     this.#driver = new Driver(parts.control, parts.clock, (verdict) => this.#carry(verdict));
+  }
+
+  /** What the engine says of its load goes to the control. */
+  gauges(load: EngineLoad | undefined): void {
+    this.#driver.send({ kind: 'gauges', engine: ENGINE, load });
   }
 
   send(request: AttemptRequest, listener: AttemptListener): Leave {

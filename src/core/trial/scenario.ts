@@ -38,6 +38,7 @@ export function settingsOf(scenario: string, seed: number, changes: Changes = {}
     control: { ...arm.control, ...changed, budget: { ...arm.control.budget, ...changed.budget } },
     engine: { numGpuBlocks, maxModelLen, ...arm.engine, ...changes.engine },
     cost: { ...cost, ...changes.cost },
+    gauges: arm.gauges,
   };
 }
 

@@ -13,6 +13,7 @@ import type { EngineOptions } from '../engine/options.js';
 import { VirtualClock } from '../time/virtual-clock.js';
 import { ExecutionBook } from './executions.js';
 import { GatewayTarget } from './gateway-target.js';
+import { type GaugeModel, watchGauges } from './gauges.js';
 import { Sampler, type TrialSample } from './sampler.js';
 
 export interface TrialSettings {
@@ -23,6 +24,8 @@ export interface TrialSettings {
   readonly control: ControlSettings;
   readonly engine: Partial<EngineOptions>;
   readonly cost: StepCost;
+  /** How the control hears of the engine's gauges; absent: not at all. */
+  readonly gauges?: GaugeModel | undefined;
 }
 
 export interface TrialRecord {
@@ -62,9 +65,13 @@ export function runTrial(settings: TrialSettings): TrialRecord {
   });
   const target = new GatewayTarget({ clock, control, engine, book, planned });
   const drill = new Drill(planned, { clock, target, seed });
-  const sampler = new Sampler(clock, { control, engine, done: () => drill.settled && engine.live === 0 });
+  const done = (): boolean => drill.settled && engine.live === 0;
+  const sampler = new Sampler(clock, { control, engine, done });
   drill.start();
   sampler.start();
+  if (settings.gauges !== undefined) {
+    watchGauges(settings.gauges, { clock, engine, done, told: (load) => target.gauges(load) });
+  }
   while (clock.step());
   return {
     plan,

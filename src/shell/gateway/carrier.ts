@@ -12,6 +12,7 @@ import type { Attempt, AttemptSink } from './attempt.js';
 import type { GatewayConfig } from './config.js';
 import { priorityOf } from './engine-priority.js';
 import { Execution, type ExecutionEvent, type ExecutionSink } from './execution.js';
+import { GaugeFeed } from './gauge-feed.js';
 import type { KeptRequests } from './kept-requests.js';
 import type { Observer } from './observer.js';
 import type { Dialect } from './routes.js';
@@ -54,12 +55,21 @@ export class Carrier implements AttemptSink, ExecutionSink {
   /** Executions whose answer may still be read. */
   readonly #executions = new Map<string, Running>();
   /** The execution that failed last. */
+  readonly #gauges: GaugeFeed;
   #lost: Running | undefined;
   #whenIdle: (() => void) | undefined;
 
   constructor(parts: CarrierParts) {
     this.#parts = parts;
     this.#driver = new Driver(parts.control, parts.clock, (verdict) => this.#carry(verdict));
+    const { config, clock, upstream, observer } = parts;
+    const missed = (engine: string, why: string): void => observer.gaugesMissed(engine, why);
+    this.#gauges = new GaugeFeed({ config, clock, upstream, missed, send: (event) => this.send(event) });
+  }
+
+  /** From now on the engines' gauges are read, where a room follows them. */
+  begin(): void {
+    this.#gauges.follow();
   }
 
   /** Attempts that have not ended. */
@@ -91,6 +101,7 @@ export class Carrier implements AttemptSink, ExecutionSink {
   send(event: ControlEvent): void {
     this.#parts.observer.event(event, this.#parts.clock.now());
     this.#driver.send(event);
+    if (event.kind === 'reconfigure') this.#gauges.follow();
   }
 
   /** Resolves once no attempt is live. */
@@ -102,6 +113,7 @@ export class Carrier implements AttemptSink, ExecutionSink {
   }
 
   close(): void {
+    this.#gauges.close();
     this.#driver.close();
   }
 

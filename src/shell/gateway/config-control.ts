@@ -157,16 +157,21 @@ export const CONTROL = {
     about:
       '`tenant`: the line serves the tenants that wait by their `weights`, each call counting as one, and goes by `order` inside each tenant; `off`: by `order` alone, whosever the calls are',
   }),
-  room: setting(countOr(['off', 'first-token'] as const, CONTROL_RANGES.room), {
+  room: setting(countOr(['off', 'first-token', 'engine'] as const, CONTROL_RANGES.room), {
     default: own.room,
     changes: 'live',
     about:
-      'how many executions the engine may hold at once, the others wait in line here: a number; `first-token`, one more as long as few of those that it has wait for their first byte; or no limit (`off`)',
+      'how many executions the engine may hold at once, the others wait in line here: a number; `first-token`, one more as long as few of those that it has wait for their first byte; `engine`, as many as keep a few waiting in it by its own gauges; or no limit (`off`)',
   }),
   roomWaiting: setting(number(CONTROL_RANGES.roomWaiting), {
     default: own.roomWaiting,
     changes: 'live',
     about: 'with `first-token`: streams that an engine may have before their first byte',
+  }),
+  roomTarget: setting(number(CONTROL_RANGES.roomTarget), {
+    default: own.roomTarget,
+    changes: 'live',
+    about: 'with `engine`: executions that may wait inside the engine',
   }),
   roomWhole: setting(number(CONTROL_RANGES.roomWhole), {
     default: own.roomWhole,

@@ -69,7 +69,7 @@ const UPSTREAM = {
     about:
       'the models that it serves, as requests name them; any model when absent. A model that no engine serves is answered with 404',
   }),
-  room: optional(countOr(['off', 'first-token'] as const, CONTROL_RANGES.room), {
+  room: optional(countOr(['off', 'first-token', 'engine'] as const, CONTROL_RANGES.room), {
     changes: 'restart',
     about: 'how many executions this engine may hold at once; as `control.room` says when absent',
   }),
@@ -255,6 +255,11 @@ export const SETTINGS = {
   cors: CORS,
   admin: ADMIN,
   upstreamTimeouts: UPSTREAM_TIMEOUTS,
+  gaugesEveryMs: setting(duration({ least: 50, most: 60_000 }), {
+    default: 500,
+    changes: 'live',
+    about: "from one look at an engine's own gauges to the next, where its room is `engine`",
+  }),
   repeatBytes: setting(size({ least: 0, most: 1024 * 1024 * MIB, whole: true }), {
     default: 256 * MIB,
     changes: 'live',

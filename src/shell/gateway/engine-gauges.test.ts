@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { Pool } from 'undici';
+import type { EngineLoad } from '../../core/control/engine-load.js';
 import { SystemClock } from '../shared/system-clock.js';
-import { type EngineGauges, GaugeWatch, gaugesOf } from './engine-gauges.js';
+import { GaugeWatch, gaugesOf } from './engine-gauges.js';
 
 const METER = `# HELP vllm:num_requests_running Number of requests in model execution batches.
 # TYPE vllm:num_requests_running gauge
@@ -28,7 +30,7 @@ test('a meter without both gauges, or with no counts in them, says nothing', () 
   assert.equal(gaugesOf('vllm:num_requests_running -1.0\nvllm:num_requests_waiting 1.0\n'), undefined);
 });
 
-type Word = EngineGauges | { readonly why: string };
+type Word = EngineLoad | { readonly why: string };
 
 /** A watch over one meter, and the next thing that it says. */
 async function watch(t: TestContext, answer: RequestListener): Promise<() => Promise<Word>> {
@@ -43,16 +45,18 @@ async function watch(t: TestContext, answer: RequestListener): Promise<() => Pro
     wake();
   };
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;
+  const pool = new Pool(new URL(url).origin);
   const gauges = new GaugeWatch({
-    engines: [{ name: 'one', url }],
+    engines: [{ name: 'one', url, pool }],
     clock: new SystemClock(),
-    everyMs: 10,
+    everyMs: () => 10,
     patienceMs: 200,
     saw: (_, seen) => say(seen),
     missed: (_, why) => say({ why }),
   });
   t.after(async () => {
-    await gauges.close();
+    gauges.close();
+    await pool.destroy();
     server.closeAllConnections();
     server.close();
   });

@@ -1,80 +1,77 @@
 /** Reads what each engine says of its own load, every so often: how many requests run in it and how many wait. */
 
-import { Agent, request } from 'undici';
+import type { Pool } from 'undici';
+import type { EngineLoad } from '../../core/control/engine-load.js';
 import { readExposition } from '../../core/meter/exposition.js';
 import type { Cancel, Clock } from '../../core/time/clock.js';
 import { boundedBody } from '../shared/bounded-body.js';
 
-/** An engine's load by its own gauges, its data-parallel ranks together. */
-export interface EngineGauges {
-  readonly running: number;
-  readonly waiting: number;
+export interface GaugedEngine {
+  readonly name: string;
+  readonly url: string;
+  readonly pool: Pool;
 }
 
 export interface GaugeParts {
-  /** Where each engine serves; its meter is `/metrics` at the root of that server, whatever path its API has. */
-  readonly engines: readonly { readonly name: string; readonly url: string }[];
+  /** The connections of each engine; its meter is `/metrics` at the root of that server, whatever path its API has. */
+  readonly engines: readonly GaugedEngine[];
   readonly clock: Clock;
   /** From the end of one look to the next, milliseconds of the clock. */
-  readonly everyMs: number;
+  readonly everyMs: () => number;
   /** A look that takes longer is a miss, milliseconds of the wall clock. */
   readonly patienceMs?: number;
-  readonly saw: (engine: string, gauges: EngineGauges) => void;
+  readonly saw: (engine: string, gauges: EngineLoad) => void;
   /** Nothing could be read, or not what is asked for; `why` is for the log. */
   readonly missed: (engine: string, why: string) => void;
 }
 
 const PATIENCE_MS = 2_000;
 const LARGEST_METER_BYTES = 8 * 1024 * 1024;
-/** vLLM's server closes an idle connection after 5 s. */
-const KEEP_ALIVE_MS = 4_000;
 const RUNNING = 'vllm:num_requests_running';
 const WAITING = 'vllm:num_requests_waiting';
 
 export class GaugeWatch {
   readonly #parts: GaugeParts;
-  readonly #agent: Agent;
   readonly #timers = new Map<string, Cancel>();
-  #closed = false;
+  readonly #closing = new AbortController();
 
   constructor(parts: GaugeParts) {
     this.#parts = parts;
-    const timeout = parts.patienceMs ?? PATIENCE_MS;
-    this.#agent = new Agent({
-      connections: 1,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      headersTimeout: timeout,
-      bodyTimeout: timeout,
-      connect: { timeout },
-    });
   }
 
   /** Looks at once, and then again and again; a slow meter is asked less often, never twice at once. */
   begin(): void {
-    for (const { name, url } of this.#parts.engines) void this.#look(name, new URL('/metrics', url).href);
+    for (const engine of this.#parts.engines) void this.#look(engine);
   }
 
-  /** Says nothing any more, and lets its connections go. */
-  async close(): Promise<void> {
-    this.#closed = true;
+  /** Says nothing any more. */
+  close(): void {
+    this.#closing.abort();
     for (const cancel of this.#timers.values()) cancel();
-    await this.#agent.destroy();
   }
 
-  async #look(name: string, url: string): Promise<void> {
-    const seen = await this.#read(url);
-    if (this.#closed) return;
-    const again = this.#parts.clock.after(this.#parts.everyMs, () => void this.#look(name, url));
+  async #look(engine: GaugedEngine): Promise<void> {
+    const { name } = engine;
+    const seen = await this.#read(engine);
+    if (this.#closing.signal.aborted) return;
+    const again = this.#parts.clock.after(this.#parts.everyMs(), () => void this.#look(engine));
     this.#timers.set(name, again);
     if (typeof seen === 'string') this.#parts.missed(name, seen);
     else this.#parts.saw(name, seen);
   }
 
-  async #read(url: string): Promise<EngineGauges | string> {
+  async #read({ pool, url: at }: GaugedEngine): Promise<EngineLoad | string> {
+    const url = new URL('/metrics', at).href;
+    const timeout = this.#parts.patienceMs ?? PATIENCE_MS;
     try {
-      const signal = AbortSignal.timeout(this.#parts.patienceMs ?? PATIENCE_MS);
-      const { statusCode, body } = await request(url, { dispatcher: this.#agent, signal });
+      const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timeout)]);
+      const { statusCode, body } = await pool.request({
+        path: '/metrics',
+        method: 'GET',
+        signal,
+        headersTimeout: timeout,
+        bodyTimeout: timeout,
+      });
       if (statusCode !== 200) {
         await body.dump();
         return `${url} answered ${statusCode}`;
@@ -89,7 +86,7 @@ export class GaugeWatch {
 }
 
 /** The gauges in a meter's text, each summed over its series; undefined unless both are there and are counts. */
-export function gaugesOf(text: string): EngineGauges | undefined {
+export function gaugesOf(text: string): EngineLoad | undefined {
   const wanted = text.split('\n').filter((line) => line.startsWith(RUNNING) || line.startsWith(WAITING));
   const families = readExposition(wanted.join('\n'));
   const sum = (name: string): number | undefined => {
@@ -102,5 +99,5 @@ export function gaugesOf(text: string): EngineGauges | undefined {
 }
 
 function isCount(value: number | undefined): value is number {
-  return value !== undefined && Number.isFinite(value) && value >= 0;
+  return value !== undefined && Number.isInteger(value) && value >= 0;
 }

@@ -35,6 +35,9 @@ export class EngineMetrics {
     return [
       each('holdfast_engine_running_executions', 'gauge', ({ runningExecutions }) => runningExecutions),
       each('holdfast_engine_room', 'gauge', ({ room }) => room),
+      each('holdfast_engine_gauges_trusted', 'gauge', ({ trust }) =>
+        trust === undefined ? Number.NaN : Number(trust === 'trusted'),
+      ),
       each('holdfast_engine_away', 'gauge', ({ away }) => Number(away)),
       each('holdfast_engine_probes_total', 'counter', ({ probes }) => probes),
       { name, type: 'counter', help: HELP[name], samples: rests },

@@ -23,6 +23,8 @@ export const HELP = {
   holdfast_entries_ended_total: 'Places in line by how they ended.',
   holdfast_line_entries: 'Calls waiting in line now.',
   holdfast_engine_running_executions: 'Executions at each engine now.',
+  holdfast_engine_gauges_trusted:
+    'Whether the room of each engine follows its own gauges (1), or does without them (0).',
   holdfast_engine_room: 'Executions that each engine may hold at once, where it has a limit.',
   holdfast_engine_away:
     '1 while an engine has failed and nothing has shown since that it works again; 0 otherwise.',

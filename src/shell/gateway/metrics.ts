@@ -51,7 +51,12 @@ const MAKES_CALL: Readonly<Record<Decision, boolean>> = {
 
 const REFUSALS = ATTEMPT_ENDINGS.filter((ending) => ending.startsWith('refused_') || ending === 'gave_up');
 const OUTCOMES = wordsOf<Outcome>({ started: true, attached: true, replayed: true });
-const WARNINGS = wordsOf<Warning>({ listener_taken_over: true, key_on_overlapping_attempts: true });
+const WARNINGS = wordsOf<Warning>({
+  listener_taken_over: true,
+  key_on_overlapping_attempts: true,
+  engine_gauges_absent: true,
+  engine_gauges_wrong: true,
+});
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx', 'left'];
 
 /** The members of a union that is a type only; the compiler refuses one that is missing. */
@@ -132,6 +137,10 @@ export class Metrics implements Observer {
 
   unreachable(): void {
     // So is why it did not get there.
+  }
+
+  gaugesMissed(): void {
+    // The control says when they are of no use, and that is counted.
   }
 
   passedThrough(status: number): void {

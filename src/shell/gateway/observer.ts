@@ -14,6 +14,8 @@ export interface Observer {
   reached(execution: string, url: string): void;
   /** The engine at `url` could not be reached, and is asked last for a while. */
   unreachable(url: string, error: unknown): void;
+  /** An engine's own gauges could not be read, and why; the first of several in a row. */
+  gaugesMissed(engine: string, why: string): void;
   /** A request that is no call was passed through; `status` is 0 when its client left before an answer. */
   passedThrough(status: number): void;
 }
@@ -40,6 +42,9 @@ export function observers(
     },
     unreachable: (url, error) => {
       for (const each of all) each.unreachable(url, error);
+    },
+    gaugesMissed: (engine, why) => {
+      for (const each of all) each.gaugesMissed(engine, why);
     },
     passedThrough: (status) => {
       for (const each of all) each.passedThrough(status);

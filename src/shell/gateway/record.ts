@@ -78,6 +78,10 @@ export class Recorder implements Observer {
     });
   }
 
+  gaugesMissed(engine: string, why: string): void {
+    this.#log.warn('the gauges of an engine cannot be read', { engine, error: why });
+  }
+
   passedThrough(): void {
     // Passed through means that it is no attempt, so it has no line here.
   }
@@ -109,10 +113,7 @@ export class Recorder implements Observer {
           ...usageFields(verdict.usage),
         });
       case 'warn':
-        return this.#log.warn('something between client and gateway looks wrong', {
-          warning: verdict.warning,
-          attempt: verdict.attempt,
-        });
+        return this.#warned(verdict);
       case 'return':
         return this.#returned(verdict);
       case 'rest':
@@ -180,6 +181,12 @@ export class Recorder implements Observer {
     }
     const waitedMs = this.#executions.get(verdict.execution)?.waitedMs;
     if (waitedMs !== undefined) open.queueMs = waitedMs;
+  }
+
+  #warned({ warning, attempt, engine }: Extract<Verdict, { kind: 'warn' }>): void {
+    if (engine === undefined)
+      return this.#log.warn('something between client and gateway looks wrong', { warning, attempt });
+    this.#log.warn('the gauges of an engine are of no use to its room', { warning, engine });
   }
 
   #returned({ call, execution }: Extract<Verdict, { kind: 'return' }>): void {

@@ -192,6 +192,7 @@ class RunningGateway implements Gateway, AttemptHost {
   async listen(): Promise<void> {
     const { host, port, admin } = this.#config;
     this.#port = await listen(this.#server, host, port);
+    this.#carrier.begin();
     if (this.#admin === undefined) return;
     try {
       this.#adminPort = await listen(this.#admin, admin.host, admin.port ?? 0, ADMIN_WORDS);
