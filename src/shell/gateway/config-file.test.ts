@@ -155,11 +155,11 @@ describe('configuration file', () => {
       ['control: { grace: "60 s" }', /not "60 s"/],
       [
         'control: { room: many }',
-        /control\.room must be off, first-token or a whole number from 1 to 1000000, not "many"/,
+        /control\.room must be off, first-token, engine or a whole number from 1 to 1000000, not "many"/,
       ],
       [
         'control: { room: 1.5 }',
-        /control\.room must be off, first-token or a whole number from 1 to 1000000, not 1\.5/,
+        /control\.room must be off, first-token, engine or a whole number from 1 to 1000000, not 1\.5/,
       ],
       ['control: { coalesce: on }', /must be off, adopt or identical, not "on"/],
       ['control: { learn_grace: "yes" }', /must be true or false, not "yes"/],
@@ -196,7 +196,7 @@ describe('configuration file', () => {
       ['control: { grace: 2h }', /control\.grace must be now, never or a duration from 0ms to 1h, not "2h"$/],
       [
         'control: { room: 0 }',
-        /control\.room must be off, first-token or a whole number from 1 to 1000000, not 0$/,
+        /control\.room must be off, first-token, engine or a whole number from 1 to 1000000, not 0$/,
       ],
       [
         'control: { budget: { window: 1ms } }',
