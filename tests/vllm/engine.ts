@@ -134,6 +134,8 @@ export interface MeterReading {
   readonly waiting: number;
   /** Waiting and running. */
   readonly inHand: number;
+  /** Output tokens since the server's start. */
+  readonly outputTokens: number;
 }
 
 /** The server drops a connection that was idle for 5 s, perhaps just as it is used again: a reading is asked twice. */
@@ -153,6 +155,7 @@ export async function readMeter(engine: string): Promise<MeterReading> {
     admittedTokens: sum('vllm:prefix_cache_queries_total'),
     waiting,
     inHand: sum('vllm:num_requests_running') + waiting,
+    outputTokens: sum('vllm:generation_tokens_total'),
   };
 }
 

@@ -3,12 +3,14 @@
  *
  *   npm run test:vllm -- [--arm gateway|straight|both] [--scene TEXT]… [--serve=FLAG]… [--json FILE]
  *   npm run test:vllm -- --profile [--json FILE]
- *   npm run test:vllm -- --overload DIR [--pairs N]
+ *   npm run test:vllm -- --overload DIR [--arms straight,coalesce,deadline] [--rounds N] [--first-seed S] [--room ROOM]
+ *   npm run test:vllm -- --rooms 24,36,48,off [--rounds N]
  *
  * Exit code 1 when a scene with the gateway fails. The arm without it shows what happens otherwise; it cannot fail.
  * With --profile: 1 when the twin's Ĉ is not near the server's, 2 when the server was too unsteady to tell.
- * With --overload: 1 when a pair that counts lost a pulse or hold call through the gateway, or made more than 1.05
- * executions a call; 2 when no pair counts.
+ * With --overload: 1 when a round that counts lost a pulse or hold call through the gateway, or made more than 1.05
+ * executions a call; 2 when no round counts.
+ * With --rooms: what an engine serves through gateways with these rooms, beside what it serves alone.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -21,8 +23,9 @@ import { startCounter } from './counter.js';
 import { type Engine, idle, startEngine } from './engine.js';
 import { startGateway } from './gateway.js';
 import { broken, observe, type Path, type Row } from './observe.js';
-import { lostThroughGateway, overload, overloadTable } from './overload.js';
+import { lostThroughGateway, OVERLOAD_ARMS, overload, overloadTable } from './overload.js';
 import { profileAgainstTwin, told } from './profile.js';
+import { roomTable, throughputByRoom } from './rooms.js';
 import { type Load, measure, type Natural, SCENES, type Scene } from './scenes.js';
 import { table } from './table.js';
 
@@ -104,7 +107,11 @@ const { values } = parseArgs({
     scene: { type: 'string', multiple: true },
     serve: { type: 'string', multiple: true },
     overload: { type: 'string' },
-    pairs: { type: 'string', default: '2' },
+    arms: { type: 'string', default: OVERLOAD_ARMS.join(',') },
+    rounds: { type: 'string', default: '2' },
+    'first-seed': { type: 'string', default: '1' },
+    room: { type: 'string', default: '48' },
+    rooms: { type: 'string' },
     json: { type: 'string' },
   },
 });
@@ -165,14 +172,35 @@ async function compareCapacities(): Promise<number> {
 goFirst(say);
 async function playOverload(directory: string): Promise<number> {
   install();
-  const pairs = await overload({ directory, pairs: Number(values.pairs), say });
-  process.stdout.write(overloadTable(pairs));
-  const counting = pairs.filter(({ counts }) => counts);
+  const arms = values.arms.split(',').map((name) => {
+    const arm = OVERLOAD_ARMS.find((each) => each === name);
+    if (arm === undefined) throw new RangeError(`--arms: '${name}' is none of ${OVERLOAD_ARMS.join(', ')}`);
+    return arm;
+  });
+  const rounds = await overload({
+    directory,
+    arms,
+    rounds: Number(values.rounds),
+    firstSeed: Number(values['first-seed']),
+    room: values.room,
+    say,
+  });
+  process.stdout.write(overloadTable(rounds));
+  const counting = rounds.filter(({ counts }) => counts);
   if (counting.length === 0) return 2;
   return counting.some(lostThroughGateway) ? 1 : 0;
 }
 
+async function compareRooms(rooms: readonly string[]): Promise<number> {
+  install();
+  const taken = await throughputByRoom({ rooms, rounds: Number(values.rounds), say });
+  process.stdout.write(roomTable(taken));
+  keep(taken);
+  return 0;
+}
+
 async function main(): Promise<number> {
+  if (values.rooms !== undefined) return await compareRooms(values.rooms.split(','));
   if (values.overload !== undefined) return await playOverload(values.overload);
   return values.profile ? await compareCapacities() : await playScenes();
 }
