@@ -32,10 +32,7 @@ test('a dot stands further right the more are lost and higher the more are on ti
 
 test('values, comparison and bound are there in words', () => {
   const picture = tradePicture(TRADE);
-  assert.match(
-    picture.description,
-    /1: 60.% on time, 5 lost; 2: 40.% on time, 0 lost; coalesce: 30/,
-  );
+  assert.match(picture.description, /1: 60.% on time, 5 lost; 2: 40.% on time, 0 lost; coalesce: 30/);
   assert.match(svgFile(picture), /at most 80 %/);
   assert.deepEqual(
     picture.table?.rows.map(([name]) => name),

@@ -72,7 +72,7 @@ const CAUTIONS: readonly Caution[] = [
     holds: ({ control }) => control.room === 'off' && control.order !== CONTROL_DEFAULTS.order,
     text:
       'control.order has no effect while control.room is off: calls wait in the engine, which serves them first ' +
-      'come first served; set control.room to first-token, or to the number of executions that fill its batch',
+      'come first served; set control.room to engine, to first-token, or to the number of executions that fill its batch',
   },
   {
     holds: ({ control, requestBytes }) => control.room !== 'off' && control.bounds.lineBytes < requestBytes,
