@@ -32,7 +32,7 @@ export interface Prospect {
 }
 
 /** A pace is known this much better than the time of one execution: it is a mean of many. */
-const PACE_CERTAINTY = 5;
+const PACE_CERTAINTY = 2;
 /** A pace that differs by no more than this share is taken for the same. */
 const SAME_PACE = 0.01;
 
