@@ -45,7 +45,7 @@ function boundary() {
 }
 
 const SEEDS = 5;
-const MARGINS = [1, 1.1, 1.25, 1.5, 2, 3, 4];
+const MARGINS = [1, 1.1, 1.25, 1.5, 2, 3];
 
 /** Means over the seeds, of all planned calls. */
 function means(words, ...args) {
@@ -66,7 +66,7 @@ function margin() {
   });
   const picture = tradePicture({
     id: 'margin',
-    title: 'A pulse of 4 Ĉ: how many are on time, and how many lost, over control.margin',
+    title: 'A pulse of 4 Ĉ: on time against lost, over control.margin',
     setting: 'control.margin',
     points,
     beside: [means('attached, no line', '--scenario', 'coalesce pulse=4')],

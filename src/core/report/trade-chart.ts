@@ -30,7 +30,7 @@ export interface Trade {
 }
 
 const SIZE = { width: 620, height: 380 } as const;
-const BOX = { left: 52, right: 596, top: 30, bottom: 326 } as const;
+const BOX = { left: 52, right: 520, top: 30, bottom: 326 } as const;
 const DOT = 4.5;
 
 export function tradePicture({ id, title, setting, points, beside, bound, notes }: Trade): Picture {
@@ -93,6 +93,7 @@ function dotOf(
 ): readonly Markup[] {
   return [
     element('circle', { class: 'edge', cx: x, cy: y, r: DOT, fill: fillOf(ink) }),
-    worded('text', { class: 'halo', x: x + DOT + 4, y: y + 4 }, words),
+    // Below, since the line goes up from one value to the next that loses more.
+    worded('text', { class: 'halo', x: x + DOT + 2, y: y + 15 }, words),
   ];
 }
