@@ -94,13 +94,13 @@ test('attempts follow the family, then what was seen; nobody is taken to come ag
   equal(some.attempts(FACTS), 2);
 });
 
-test('the last attempt ends after those that are left, the attempts that came before taken off', () => {
+test('the last attempt ends after those that are left, attempts and pauses that came before taken off', () => {
   const some = patience();
   const python = { ...FACTS, userAgent: 'OpenAI/Python 2', announcedDeadlineMs: 100_000 };
   equal(some.lastEndsAt(python, 0, 0), 301_500);
-  equal(some.lastEndsAt(python, 1, 0), 201_500);
-  equal(some.lastEndsAt({ ...python, retryCount: 2 }, 0, 0), 101_500);
-  equal(some.lastEndsAt(python, 9, 0), 101_500);
+  equal(some.lastEndsAt(python, 1, 0), 200_750);
+  equal(some.lastEndsAt({ ...python, retryCount: 2 }, 0, 0), 100_000);
+  equal(some.lastEndsAt(python, 9, 0), 100_000);
   equal(some.lastEndsAt(FACTS, 0, 7), 60_007);
 });
 

@@ -84,13 +84,16 @@ export class Patience {
   }
 
   /**
-   * The moment after which an answer is worth nothing: the attempts that are left, each a deadline long, and all
-   * back-offs of the client's family. `ordinal`: number of the attempt that arrived, from 0. At most an hour on.
+   * The moment after which an answer is worth nothing: the attempts that are left, each a deadline long, and their part
+   * of the back-offs of the client's family, none once the last attempt is there. Back-offs mostly grow, so that this is
+   * rather too early. `ordinal`: number of the attempt that arrived, from 0. At most an hour on.
    */
   lastEndsAt(facts: AttemptFacts, ordinal: number, arrivedAt: number): number {
     const done = Math.max(ordinal, facts.retryCount ?? 0);
-    const left = Math.max(1, this.attempts(facts) - done);
-    const wait = left * this.expected(facts).deadlineMs + mannersOf(facts.userAgent).backoffMs;
+    const all = this.attempts(facts);
+    const left = Math.max(1, all - done);
+    const gaps = all > 1 ? (left - 1) / (all - 1) : 0;
+    const wait = left * this.expected(facts).deadlineMs + gaps * mannersOf(facts.userAgent).backoffMs;
     return arrivedAt + Math.min(wait, LONGEST_GIVE_UP_MS);
   }
 
