@@ -54,8 +54,8 @@ export class Carrier implements AttemptSink, ExecutionSink {
   readonly #waiting = new Map<string, Waiting>();
   /** Executions whose answer may still be read. */
   readonly #executions = new Map<string, Running>();
-  /** The execution that failed last. */
   readonly #gauges: GaugeFeed;
+  /** The execution that failed last. */
   #lost: Running | undefined;
   #whenIdle: (() => void) | undefined;
 

@@ -74,6 +74,17 @@ test('a sink that fails loses what it was given, is left alone for a moment, and
   assert.match(sink.texts[2] ?? '', /"count":1/);
 });
 
+test('a line that comes after a flush is written all the same', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const sink = new HandSink();
+  const output = new LogOutput(sink);
+  output.write('a\n');
+  sink.end();
+  output.flush();
+  output.write('b\n');
+  assert.deepEqual(sink.texts, ['a\n', 'b\n']);
+});
+
 test('what waits is handed over when the process ends, even by a sink that throws', () => {
   const sink = new HandSink();
   const output = new LogOutput(sink);

@@ -53,6 +53,7 @@ export class LogOutput implements DestinationStream {
   /** Before the process ends. */
   flush(): void {
     clearTimeout(this.#pause);
+    this.#pause = undefined;
     if (this.#lines.length === 0) return;
     const text = this.#lines.join('');
     this.#lines = [];
