@@ -45,6 +45,7 @@ const SECTIONS: readonly Section[] = [
       'cache_salt',
       'key_headers',
       'session_headers',
+      'class_headers',
       'deadline_header',
     ],
   },
@@ -59,6 +60,9 @@ const SECTIONS: readonly Section[] = [
       'control.room_whole',
       'control.order',
       'control.shares',
+      'control.classes',
+      'control.default_class',
+      'control.max_class',
     ],
   },
   {

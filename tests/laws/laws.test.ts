@@ -86,6 +86,35 @@ for (const [name, settings] of SETTINGS) {
   });
 }
 
+/** Calls of every class, and sessions that hold one; a tenant may have the highest. */
+function classed(said: AttemptFacts): AttemptFacts {
+  const digits = Number(/\d+/.exec(said.fingerprint)?.[0] ?? 0);
+  const session = digits % 5 === 0 ? `session-${digits % 3}` : said.session;
+  return {
+    ...said,
+    session,
+    class: (['interactive', 'batch', 'royal', undefined] as const)[digits % 4],
+    maxClass: said.tenant === 'acme' ? 'interactive' : undefined,
+  };
+}
+
+test('laws 1, 2, 3, 5, 6 and 7 hold through a pulse of calls of several classes, whatever the order', () => {
+  forEachSeed(2, (seed) => {
+    for (const settings of [
+      { learnGrace: false, room: 8 },
+      { learnGrace: false, room: 8, order: 'newest-first', bounds: { lineEntries: 20, learnedKeys: 2 } },
+      { learnGrace: false, room: 8, shares: 'tenant' },
+    ] as const) {
+      const options = day(seed, settings, { worded: classed });
+      const laws = new Laws({ options: lawOptions(options), trueCall: trueCallOf });
+      const ran = play(options, (moment) => laws.see(moment));
+      laws.finish();
+      laws.check();
+      ok(ran.calls > 100, `${ran.calls} calls are no load`);
+    }
+  });
+});
+
 /** Every verdict as a line of text, without the request that it carries. */
 function lines(options: WorkloadOptions, of: (moment: Moment) => readonly string[]): string[] {
   const said: string[] = [];
@@ -103,6 +132,24 @@ test('one seed gives one stream of verdicts, byte for byte', () => {
   forEachSeed(2, (seed) => {
     const options = day(seed, { room: 8 });
     equal(lines(options, whole).join('\n'), lines(options, whole).join('\n'));
+  });
+});
+
+test('where nobody asks for a class, no verdict is another for there being some', () => {
+  const unclassed = ({ at, verdicts }: Moment): string[] =>
+    verdicts.map((verdict) => {
+      const standing = 'standing' in verdict ? { ...verdict.standing, class: undefined } : undefined;
+      return JSON.stringify([at, { ...verdict, standing, facts: undefined }]);
+    });
+  forEachSeed(2, (seed) => {
+    for (const order of ['deadline', 'oldest-first', 'newest-first'] as const) {
+      for (const shares of ['off', 'tenant'] as const) {
+        const settings = { room: 8, order, shares };
+        const named = lines(day(seed, settings), unclassed);
+        deepEqual(named, lines(day(seed, { ...settings, classes: [] }), unclassed));
+        ok(named.length > 1_000, `${named.length} verdicts are no test`);
+      }
+    }
   });
 });
 

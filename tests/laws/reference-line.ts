@@ -2,6 +2,7 @@
 
 import type { Outcome, RefusalReason } from '../../src/core/control/words.js';
 import { ReferenceBook } from './reference-book.js';
+import { ReferenceClasses } from './reference-classes.js';
 import type { ReferenceMachine } from './reference-fleet.js';
 import { type Attempt, type Call, type Execution, FOR_EVER, listeners } from './reference-words.js';
 
@@ -9,6 +10,7 @@ import { type Attempt, type Call, type Execution, FOR_EVER, listeners } from './
 const HOLD_FROM_MS = 500;
 
 export class ReferenceLine extends ReferenceBook {
+  protected readonly classes = new ReferenceClasses(this.options);
   protected readonly verified = new Set<string>();
   protected readonly firsts: { at: number; tenant: string }[] = [];
   protected readonly grants: { at: number; tenant: string }[] = [];
@@ -130,7 +132,9 @@ export class ReferenceLine extends ReferenceBook {
 
   protected fill(): void {
     for (;;) {
-      const eligible = this.eligible().filter((call) => this.engineFor(call) !== undefined);
+      const open = this.eligible().filter((call) => this.engineFor(call) !== undefined);
+      const highest = Math.min(...open.map((call) => this.classes.rankOf(call)));
+      const eligible = open.filter((call) => this.classes.rankOf(call) === highest);
       const next = this.options.order === 'newest-first' ? eligible.at(-1) : eligible[0];
       if (next?.entry === undefined) return;
       this.start(next, next.entry.attempt, this.now - next.entry.queuedAt);

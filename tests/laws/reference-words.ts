@@ -13,6 +13,8 @@ export interface Attempt {
   readonly at: number;
   call: Call;
   ordinal: number;
+  /** The class that it came with, by its place among them. */
+  asked?: number;
   outcome: Outcome | undefined;
   handedAt: number | undefined;
   /** Still waiting for an answer, or for the confirmation that it has one. */

@@ -192,6 +192,7 @@ export class Reference extends ReferenceEngine {
     const { facts } = event;
     const nobody = { id: event.attempt, facts, at: this.now, ordinal: 0, listening: true } as Attempt;
     if (this.draining) return this.refuse(nobody, 'refused_draining');
+    if (this.classes.unknown(facts)) this.say({ kind: 'warn', warning: 'unknown_class', attempt: nobody.id });
     const known = {
       now: this.now,
       options: this.options,
@@ -222,6 +223,7 @@ export class Reference extends ReferenceEngine {
       return this.refuse(attempt, 'refused_listeners');
     }
     call.attempts.push(attempt);
+    attempt.asked = this.classes.enter(facts);
     call.lastEventAt = this.now;
     call.giveUpAt = Math.max(call.giveUpAt, giveUpOf(facts, this.now, this.options));
     if (call.state === 'idle') return this.admit(call, attempt, beside, found !== undefined || retry);

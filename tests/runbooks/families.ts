@@ -63,6 +63,14 @@ export const FAMILIES: Readonly<Record<string, Watched>> = {
   holdfast_requests_not_kept_total: {
     make: 'should stay at 0: these calls could not have been sent again; a larger `repeat_bytes`',
   },
+  holdfast_class_line_entries: {
+    labels: ['class'],
+    make: 'whose backlog it is; a lower class that only grows has no more than its least part',
+  },
+  holdfast_class_queue_seconds: {
+    labels: ['class'],
+    make: 'how long each class waits, and by its count how many started; a high class that waits: look at what presses, or at how many may ask for it',
+  },
   holdfast_line_bytes: { make: 'memory of the line, bounded by `control.bounds.line_bytes`' },
   holdfast_decisions_total: { labels: ['decision'], make: '[what each means](#decisions)' },
   holdfast_refusals_total: {

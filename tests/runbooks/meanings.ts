@@ -317,6 +317,12 @@ export const WARNINGS: Readonly<Record<Warning, Meaning>> = {
     whose: 'way between',
     todo: 'a proxy hides disconnects: docs/proxies.md. Until it is mended retries attach on proof alone',
   },
+  unknown_class: {
+    happened:
+      'a request asked for a class that is none of `control.classes`, and was served in the default one',
+    whose: 'client',
+    todo: 'name the classes as clients do, or have the clients mended; `log.level: debug` has the attempts',
+  },
   key_on_overlapping_attempts: {
     happened: 'one key or traceparent came on several attempts at the same time',
     whose: 'client',

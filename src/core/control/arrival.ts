@@ -26,6 +26,7 @@ export function arrive(state: State, id: string, facts: AttemptFacts): void {
   assert(!state.attempts.has(id), `attempt ${id} arrived twice`);
   state.ledger.attempts.begin();
   if (state.draining) return turnAway(state, id, facts.tenant, 'refused_draining');
+  if (state.classes.isUnknown(facts)) state.say({ kind: 'warn', warning: 'unknown_class', attempt: id });
   const recognition = facts.shareable ? recogniseKnown(state, facts) : ALONE;
   noteOverlap(state, id, recognition);
   if (recognition.call !== undefined) join(state, id, facts, recognition.call, recognition);
@@ -100,6 +101,8 @@ function join(state: State, id: string, facts: AttemptFacts, call: Call, recogni
   if (orphaned) returned(state, call);
   if (recognition.decision !== 'rejoin_spent' && orphaned && !recognition.proven) rob(state, call, lost);
   call.last = facts;
+  // Whoever waits for the work has it as soon as one that would have come alone.
+  call.askedRank = Math.min(call.askedRank, state.classes.enter(facts));
   call.giveUpAt = Math.max(call.giveUpAt, giveUpAt(facts, state.now, state.options));
   expectOf(state, call);
   state.register.name(call, facts);
@@ -194,6 +197,7 @@ function newCall(state: State, facts: AttemptFacts, entitlement: number): Call {
     executions: 0,
     entitlement,
     listeners: new Set(),
+    askedRank: state.classes.enter(facts),
     last: facts,
     names: new Set(),
     keyed: facts.key !== undefined,

@@ -77,6 +77,8 @@ export interface Call {
   /** Executions it may still have for free. */
   entitlement: number;
   readonly listeners: Set<Attempt>;
+  /** The rank of the highest class that an attempt of it came with, before its tenant's highest is looked at. */
+  askedRank: number;
   /** What its latest attempt said. */
   last: AttemptFacts;
   /** Its key and traceparent as known to the register. */

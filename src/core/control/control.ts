@@ -4,6 +4,7 @@ import { assert, unreachable } from '../assert.js';
 import { chunk, fail, finish, firstByte, handed, lag, leave } from './answering.js';
 import { arrive, reject } from './arrival.js';
 import type { BudgetState } from './budget.js';
+import type { ClassGauges } from './classes.js';
 import type { ControlEvent } from './event.js';
 import type { EngineGauges } from './fleet.js';
 import { readGauges } from './gauges.js';
@@ -66,6 +67,17 @@ export class Control {
   /** Entries in line. */
   get lineLength(): number {
     return this.#state.line.size;
+  }
+
+  /** What each class has in line, the highest first; it looks at every entry. */
+  lineByClass(): readonly ClassGauges[] {
+    const state = this.#state;
+    const entries = state.classes.names.map(() => 0);
+    for (const { call } of state.line) {
+      const rank = state.rankOf(call);
+      entries[rank] = (entries[rank] ?? 0) + 1;
+    }
+    return state.classes.names.map((name, rank) => ({ name, entries: entries[rank] ?? 0 }));
   }
 
   gauges(): ControlGauges {

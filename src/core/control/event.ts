@@ -24,6 +24,9 @@ export interface AttemptFacts {
   readonly retryCount?: number | undefined;
   /** Its tenant's share of the line relative to others', > 0; 1 when absent. */
   readonly weight?: number | undefined;
+  /** The class that it asks for, by name, and the highest that its tenant may have where something is said of it. */
+  readonly class?: string | undefined;
+  readonly maxClass?: string | undefined;
   readonly session?: string | undefined;
   /** What stands for the long beginning of its prompt, where affinity goes by that. */
   readonly prefix?: string | undefined;

@@ -5,6 +5,8 @@ import type { Entry } from './call.js';
 import type { Group, Member } from './fleet.js';
 import type { ControlBounds, ControlOptions } from './options.js';
 import { type Chosen, type OrderParts, type Ready, readyOf } from './order.js';
+import { ReadyByClass } from './precedence.js';
+import { Rescue } from './rescue.js';
 import { ReadyByShare, type Share } from './shares.js';
 
 /** Entries for the same engines that may start. */
@@ -15,11 +17,14 @@ interface Queue {
 
 export interface LineParts extends OrderParts {
   readonly shareOf: (entry: Entry) => Share;
+  /** The rank of an entry's class, 0 the highest. */
+  readonly rankOf: (entry: Entry) => number;
 }
 
 export class Line {
   readonly #shares: ControlOptions['shares'];
   readonly #order: ControlOptions['order'];
+  readonly #classes: number;
   readonly #parts: LineParts;
   readonly #bounds: ControlBounds;
   readonly #displaces: boolean;
@@ -36,6 +41,7 @@ export class Line {
   constructor(options: ControlOptions, parts: LineParts) {
     this.#shares = options.shares;
     this.#order = options.order;
+    this.#classes = options.classes.length;
     this.#parts = parts;
     this.#bounds = options.bounds;
     this.#displaces = options.order === 'newest-first';
@@ -144,8 +150,9 @@ export class Line {
     queue.entries.set(entry);
   }
 
+  /** Tenant by weight, then class, then order. */
   #readyFor(group: Group): Ready {
-    if (this.#shares === 'off') return readyOf(this.#order, group, this.#parts);
+    if (this.#shares === 'off') return this.#ofTenant(group, this.#parts);
     const { shareOf, dues, prospect } = this.#parts;
     const within = (part: () => number): OrderParts['prospect'] => {
       // A tenant is served at its part of the pace, and sees who of its own can be on time at that.
@@ -156,8 +163,24 @@ export class Line {
     };
     return new ReadyByShare({
       shareOf,
-      makeQueue: (part) => readyOf(this.#order, group, { dues, prospect: within(part) }),
+      makeQueue: (part) => this.#ofTenant(group, { dues, prospect: within(part) }),
       mostTenants: this.#bounds.tenants,
+    });
+  }
+
+  #ofTenant(group: Group, parts: OrderParts): Ready {
+    const makeQueue = (): Ready => readyOf(this.#order, group, parts);
+    if (this.#classes <= 1) return makeQueue();
+    const rescue = {
+      make: () => new Rescue<Entry>(),
+      giveUpAt: (entry: Entry) => parts.dues(entry).giveUpAt,
+      prospect: () => parts.prospect(group),
+    };
+    const { rankOf } = this.#parts;
+    return new ReadyByClass({
+      rankOf,
+      makeQueue,
+      rescue: this.#order === 'deadline' ? rescue : undefined,
     });
   }
 

@@ -12,6 +12,12 @@ export interface ControlOptions {
   readonly order: 'deadline' | 'oldest-first' | 'newest-first';
   /** Whether the line's service is shared among the tenants that wait, by weight, before the order is looked at. */
   readonly shares: 'off' | 'tenant';
+  /** Classes of calls, the highest first; at most eight. Empty or one: no call goes before another for its class. */
+  readonly classes: readonly string[];
+  /** Of a call that asks for none of them. */
+  readonly defaultClass: string;
+  /** The highest that a tenant may have of whom nothing is said; as `defaultClass` when absent. */
+  readonly maxClass?: string | undefined;
   /** Order `deadline`: how many times the time that late calls need is kept free for them. */
   readonly margin: number;
   /** Whether deadlines and numbers of attempts follow what clients are seen to do. */
@@ -115,6 +121,8 @@ export const CONTROL_DEFAULTS: ControlOptions = {
   coalesce: 'adopt',
   order: 'deadline',
   shares: 'off',
+  classes: ['interactive', 'standard', 'batch'],
+  defaultClass: 'standard',
   margin: 1.5,
   learnDeadlines: true,
   room: 'off',
@@ -162,7 +170,7 @@ export type ControlSettings = Partial<Omit<ControlOptions, 'health' | 'budget' |
 
 /** Settings that are read once; the others may change while the control runs. */
 export const FIXED_SETTINGS = {
-  control: ['coalesce', 'order', 'shares', 'deliveredAfterMs'],
+  control: ['coalesce', 'order', 'shares', 'classes', 'defaultClass', 'maxClass', 'deliveredAfterMs'],
   budget: ['windowMs'],
   bounds: ['tenants', 'learnedKeys'],
 } as const satisfies {
@@ -250,6 +258,9 @@ export const HEALTH_RANGES: Ranges<HealthOptions> = {
 export const ENGINES_RANGE: Range = count(1, 64);
 export const MODELS_RANGE: Range = count(1, 1_024);
 export const NAME_RANGE: Range = count(1, 256);
+/** Classes of calls, and characters of the name of one. */
+export const CLASSES_RANGE: Range = count(0, 8);
+export const CLASS_NAME_RANGE: Range = count(1, 64);
 
 export const BUDGET_RANGES: Ranges<BudgetOptions> = {
   ratio: upTo(10),
@@ -285,7 +296,26 @@ export function controlOptions(settings: ControlSettings = {}): ControlOptions {
   check(options.budget, BUDGET_RANGES, 'budget.');
   check(options.bounds, BOUNDS_RANGES, 'bounds.');
   checkEngines(options.engines);
+  checkClassNames(options.classes);
+  checkClass(options.classes, options.defaultClass, 'defaultClass');
+  checkClass(options.classes, options.maxClass, 'maxClass');
   return options;
+}
+
+/** Classes are few, and each is named once; else throws a `RangeError`. */
+export function checkClassNames(classes: readonly string[]): void {
+  inRange(CLASSES_RANGE, classes.length, 'the number of classes');
+  for (const [at, name] of classes.entries()) {
+    inRange(CLASS_NAME_RANGE, name.length, `the length of classes[${at}]`);
+    if (classes.indexOf(name) < at)
+      throw new RangeError(`classes[${at}] must differ from the others, not ${name} again`);
+  }
+}
+
+/** A class that an option names is one of `classes`, else throws a `RangeError`; where there are none it says nothing. */
+export function checkClass(classes: readonly string[], name: string | undefined, what: string): void {
+  if (name === undefined || classes.length === 0 || classes.includes(name)) return;
+  throw new RangeError(`${what} must be one of the classes ${classes.join(', ')}, not ${name}`);
 }
 
 function checkEngines(engines: readonly EngineOptions[]): void {

@@ -11,6 +11,8 @@ import { type Dues, type Prospect, type Tier, Tiers } from './tiers.js';
 export interface Chosen {
   readonly entry: Entry;
   readonly tier: Tier | undefined;
+  /** The rank of its class, 0 the highest; absent where there are no classes. */
+  readonly class?: number;
   /** Between two queues the lower one goes first. */
   readonly rank: number;
 }
@@ -76,7 +78,7 @@ class ReadyByRank implements Ready {
 
 const TIER_RANKS: Readonly<Record<Tier, number>> = { pressing: 0, on_time: 1, late: 2, hopeless: 3 };
 /** Above every number of a call. */
-const TIER_STEP = 2 ** 48;
+export const TIER_STEP = 2 ** 48;
 
 class ReadyByDeadline implements Ready {
   readonly #tiers = new Tiers<Entry>();

@@ -104,6 +104,7 @@ function merge(state: State, from: Call, into: Call): void {
     move(state, attempt, into, match.evidence);
   }
   into.giveUpAt = Math.max(into.giveUpAt, from.giveUpAt);
+  into.askedRank = Math.min(into.askedRank, from.askedRank);
   forgetCall(state, from, 'merged');
   if (into.entry !== undefined) state.line.heard(into.entry, true);
   if (into.departed !== undefined) state.departures.returned(into.departed.facts, 0);

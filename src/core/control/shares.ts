@@ -78,6 +78,7 @@ export class ReadyByShare implements Ready {
     const tenant = this.#tenantOf.get(entry);
     const queue = tenant === undefined ? undefined : this.#queues.get(tenant);
     if (tenant === undefined || queue === undefined) return;
+    queue.entries.served?.(entry);
     this.#clock = Math.max(this.#clock, queue.turn);
     queue.turn += 1 / queue.weight;
     this.#turns.set(queue, queue.turn);

@@ -3,9 +3,9 @@
 import { assert } from '../assert.js';
 import type { Attempt, Call, Entry, Execution } from './call.js';
 import type { Group } from './fleet.js';
+import type { Chosen } from './order.js';
 import { refuse, setIdle } from './settle.js';
 import type { State } from './state.js';
-import type { Tier } from './tiers.js';
 import type { EntryEnding, RefusalReason } from './words.js';
 
 export interface Admission {
@@ -126,7 +126,7 @@ export function fillRoom(state: State): void {
     const { entry } = chosen;
     state.line.served(entry);
     leaveLine(state, entry, 'started');
-    start(state, entry, state.now - entry.queuedAt, chosen.tier);
+    start(state, entry, state.now - entry.queuedAt, chosen);
   }
   state.prospects.waitedFor(state.line.waitedFor(), state.now);
 }
@@ -135,7 +135,7 @@ function start(
   state: State,
   { call, group, attempt, bytes }: Pick<Entry, 'call' | 'group' | 'attempt' | 'bytes'>,
   waitedMs: number,
-  tier?: Tier,
+  chosen?: Chosen,
 ): void {
   const engine = state.fleet.choose(group, call.last, state.now);
   assert(engine !== undefined, 'an execution started without room');
@@ -168,7 +168,8 @@ function start(
   state.guard.begun(state.now);
   const { id } = execution;
   const standing = {
-    tier,
+    tier: chosen?.tier,
+    class: state.classes.nameOf(chosen?.class ?? state.rankOf(call)),
     late: call.tardy,
     basis: call.basis,
     deadlineInMs: call.deadlineAt - state.now,

@@ -4,6 +4,7 @@ import { Agenda } from '../time/agenda.js';
 import { Budget } from './budget.js';
 import { type Attempt, type Call, type Entry, type Execution, isOrphan, isReplayable } from './call.js';
 import { Claims } from './claims.js';
+import { Classes } from './classes.js';
 import { deadlineMs } from './deadline.js';
 import { Departures } from './departure.js';
 import { Fleet } from './fleet.js';
@@ -54,6 +55,7 @@ export class State {
   readonly prospects: Prospects;
   readonly retryAfter: RetryAfter;
   readonly claims: Claims;
+  readonly classes: Classes;
   /** Key names that were seen on two overlapping attempts. */
   readonly overlapped: RecentMap<string, true>;
   /** Tenants whose credential the engine has accepted. */
@@ -71,6 +73,7 @@ export class State {
       dues: (entry) => this.#dues(entry),
       prospect: (group) => this.prospects.of(group),
       shareOf: (entry) => this.#shareOf(entry),
+      rankOf: ({ call }) => this.rankOf(call),
     });
     this.fleet = new Fleet(this.options);
     this.budget = new Budget(this.options);
@@ -81,8 +84,14 @@ export class State {
     this.departures = new Departures(this.options);
     this.retryAfter = new RetryAfter(this.options, uniform);
     this.claims = new Claims(options.bounds.learnedKeys);
+    this.classes = new Classes(this.options);
     this.overlapped = new RecentMap(options.bounds.learnedKeys);
     this.verified = new RecentMap(options.bounds.tenants);
+  }
+
+  /** The rank of the call's class, 0 the highest. */
+  rankOf({ tenant, askedRank, last }: Call): number {
+    return this.classes.allowed(askedRank, last.maxClass, this.verified.has(tenant));
   }
 
   say(verdict: Verdict): void {

@@ -2,6 +2,7 @@
 
 import { Agenda } from '../time/agenda.js';
 import { DueOrder } from './due-order.js';
+import { isSamePace, reserveMs } from './reserve.js';
 
 /** Where something stands. `pressing`: late, and some late one would be lost if on-time ones went first. */
 export type Tier = 'pressing' | 'on_time' | 'late' | 'hopeless';
@@ -30,11 +31,6 @@ export interface Prospect {
   /** ≥ 1: how many times the time of an execution that hardly any exceeds is kept free for the late. */
   readonly margin: number;
 }
-
-/** A pace is known this much better than the time of one execution: it is a mean of many. */
-const PACE_CERTAINTY = 2;
-/** A pace that differs by no more than this share is taken for the same. */
-const SAME_PACE = 0.01;
 
 interface Share<T> {
   weight: number;
@@ -105,10 +101,9 @@ export class Tiers<T> {
   }
 
   /** Whether the late, served one after another from `now` on, would only just all make it. */
-  #presses(now: number, { longestMs, margin }: Prospect): boolean {
+  #presses(now: number, prospect: Prospect): boolean {
     const workMs = this.#late.paceMs * this.#late.work;
-    const reserveMs = margin * longestMs + ((margin - 1) / PACE_CERTAINTY) * workMs;
-    return this.#late.size > 0 && this.#late.latestBeginning - reserveMs <= now;
+    return this.#late.size > 0 && this.#late.latestBeginning - reserveMs(workMs, prospect) <= now;
   }
 
   #sort(now: number, { serviceMs, paceMs: seenMs }: Prospect): void {
@@ -129,10 +124,10 @@ export class Tiers<T> {
     }
   }
 
-  /** The pace to go by: another one costs a look at everything in line, so it has to differ enough. */
+  /** The pace to go by. */
   #takeUp(seenMs: number): number {
     const { paceMs } = this.#onTime;
-    if (Math.abs(seenMs - paceMs) <= SAME_PACE * paceMs) return paceMs;
+    if (isSamePace(seenMs, paceMs)) return paceMs;
     this.#onTime.paceMs = seenMs;
     this.#late.paceMs = seenMs;
     return seenMs;

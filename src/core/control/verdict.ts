@@ -20,6 +20,8 @@ import type {
 export interface Standing {
   /** Absent: it did not wait, or the order knows no tiers. */
   readonly tier?: Tier | undefined;
+  /** Absent: there are no classes. */
+  readonly class?: string | undefined;
   /** Its first attempt has ended: it cannot be on time any more. */
   readonly late: boolean;
   /** What was known of its first attempt's deadline. */
@@ -162,6 +164,8 @@ export type Verdict =
 export type Warning =
   | 'listener_taken_over'
   | 'key_on_overlapping_attempts'
+  /** An attempt asks for a class that there is not, and has the one of those that ask for none. */
+  | 'unknown_class'
   /** Room `engine` without the gauges that it follows: they cannot be read, or cannot be true. */
   | 'engine_gauges_absent'
   | 'engine_gauges_wrong';

@@ -45,6 +45,13 @@ export function outcomes(parts: OutcomeParts): readonly StageOutcome[] {
   );
 }
 
+/** One outcome a kind of client, by its name in the plan. */
+export function outcomesByClient(parts: OutcomeParts): readonly StageOutcome[] {
+  const names = [...new Set(parts.plan.clients.map(({ name }) => name))];
+  const places = new Map(names.map((name, at) => [name, at]));
+  return outcomesBy(names, (call) => places.get(parts.planned[call]?.client.name ?? '') ?? Number.NaN, parts);
+}
+
 /** All stages in one. `executions`: how many were made, where their calls are not known. */
 export function totalOutcome(parts: OutcomeParts, executions?: number): StageOutcome {
   const [total] = outcomesBy(['total'], () => 0, parts) as [StageOutcome];

@@ -72,6 +72,8 @@ export interface ClientKind {
   readonly obeysShouldRetry: boolean;
   /** vLLM's `priority` of its calls; smaller is more urgent. */
   readonly priority: number;
+  /** The class that its calls ask a gateway for; absent: none. */
+  readonly class?: string;
 }
 
 export interface Plan {

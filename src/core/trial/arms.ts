@@ -10,6 +10,8 @@ export interface Arm {
   readonly name: string;
   readonly about: string;
   readonly client: Partial<ClientKind>;
+  /** Several kinds of clients, as they differ from that; absent: all are alike. */
+  readonly clients?: readonly Partial<ClientKind>[];
   readonly control: ControlSettings;
   readonly engine: Partial<EngineOptions>;
   /** How the control hears of the engine's gauges; absent: not at all. */
@@ -154,6 +156,14 @@ export const ARMS: readonly Arm[] = [
       gauges: { ...GAUGES, wrong: { as, atMs: WRONG_FROM_MS } },
     }),
   ),
+  arm('deadline+classes', 'the line; three calls of five are of the class interactive, the others batch', {
+    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+    clients: [
+      { name: 'interactive', class: 'interactive', weight: 3 },
+      { name: 'batch', class: 'batch', weight: 2 },
+    ],
+    control: { room: LINE_ROOM, maxClass: 'interactive' },
+  }),
   arm('oldest-first', 'the same line, whoever came first goes first', {
     client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
     control: { room: LINE_ROOM, order: 'oldest-first' },
@@ -180,13 +190,14 @@ export function armOf(name: string): Arm | undefined {
 }
 
 /** The published plan as this arm runs it. */
-export function planOf({ client, pulse }: Arm): Plan {
+export function planOf({ client, clients: kinds = [{}], pulse }: Arm): Plan {
   const { stages, clients } = PUBLISHED_PLAN;
   const high = (stage: Stage): Stage => ({ ...stage, rate: { capacity: pulse } });
-  const changed = (kind: ClientKind): ClientKind => ({ ...kind, ...client });
+  const changed = (kind: ClientKind): readonly ClientKind[] =>
+    kinds.map((of) => ({ ...kind, ...client, ...of }));
   return {
     ...PUBLISHED_PLAN,
     stages: stages.map((stage) => (stage.name === 'pulse' ? high(stage) : stage)),
-    clients: clients.map(changed),
+    clients: clients.flatMap(changed),
   };
 }

@@ -12,10 +12,14 @@ const T95 = [
 /** What of a run is one number: delivered shares, attempts and executions per call, recovery; null: not known. */
 export function numbersOf({
   stages,
+  clients = [],
   recovery,
-}: Pick<RunHead, 'stages' | 'recovery'>): Record<string, number | null> {
+}: Pick<RunHead, 'stages' | 'recovery'> & {
+  readonly clients?: RunHead['stages'];
+}): Record<string, number | null> {
   const numbers: Record<string, number | null> = {};
-  for (const { stage, calls, deliveredByDeadline, deliveredByHorizon, attempts, executions } of stages) {
+  for (const outcome of [...stages, ...clients]) {
+    const { stage, calls, deliveredByDeadline, deliveredByHorizon, attempts, executions } = outcome;
     const perCall = (count: number | undefined): number | null =>
       count === undefined || calls === 0 ? null : count / calls;
     numbers[`${stage} delivered by the deadline, %`] = perCall(100 * deliveredByDeadline);

@@ -211,6 +211,7 @@ function factsOf({ call, ordinal }: AttemptRequest): AttemptFacts {
     bodyBytes: 6 * call.promptTokens,
     key: client.key ? `call-${index}` : undefined,
     retryCount: client.counts ? ordinal : undefined,
+    class: client.class,
     userAgent: client.userAgent,
     address: client.name,
     shareable: true,

@@ -1,6 +1,6 @@
 /** From a scenario's name and a seed to a run's settings, and from the run to what is told of it. */
 
-import { outcomes, type StageOutcome, totalOutcome } from '../drill/outcome.js';
+import { outcomes, outcomesByClient, type StageOutcome, totalOutcome } from '../drill/outcome.js';
 import { type Plan, PUBLISHED_PLAN } from '../drill/plan.js';
 import { backlogRecovery, onTimeRecovery, overloadOf } from '../drill/recovery.js';
 import { profile } from '../engine/profiles.js';
@@ -69,6 +69,8 @@ export interface RunSummary {
   readonly stages: readonly StageOutcome[];
   /** All stages in one. */
   readonly total: StageOutcome;
+  /** By kind of client, where the plan has several. */
+  readonly clients?: readonly StageOutcome[];
   /** Seconds after the overload, by both definitions; null: not before the last stage ended. */
   readonly recovery: { readonly backlogSeconds: number | null; readonly onTimeSeconds: number | null };
   /** The published figures; their windows are the published plan's, so any other plan has none. */
@@ -83,6 +85,7 @@ export function summaryOf(scenario: string, run: TrialRecord): RunSummary {
     seed: run.seed,
     stages: outcomes(run),
     total: totalOutcome(run),
+    ...(run.plan.clients.length > 1 ? { clients: outcomesByClient(run) } : {}),
     recovery: {
       backlogSeconds: orNull(backlogRecovery(backlogOf(run), overload)),
       onTimeSeconds: orNull(onTimeRecovery(run.calls, overload, deadline)),

@@ -49,7 +49,13 @@ export function changesOf<Places extends Place>(
 function controlKeys(): readonly string[] {
   const { budget, bounds, ...plain } = CONTROL_DEFAULTS;
   const under = (name: string, of: object): string[] => Object.keys(of).map((key) => `${name}.${key}`);
-  return [...Object.keys(plain), 'capacity', ...under('budget', budget), ...under('bounds', bounds)];
+  return [
+    ...Object.keys(plain),
+    'capacity',
+    'maxClass',
+    ...under('budget', budget),
+    ...under('bounds', bounds),
+  ];
 }
 
 function set(into: Record<string, unknown>, path: readonly string[], value: unknown): void {

@@ -46,27 +46,21 @@ export function scenarioText(name: string, runs: readonly RunSummary[]): string 
     label,
     ...runs.map((run) => numberText(of(run), digits)),
   ];
-  const stages = (runs[0]?.stages ?? []).flatMap(({ stage }, at) => {
+  const groups = ({ stages, clients = [] }: RunSummary): RunSummary['stages'] => [...stages, ...clients];
+  const rows = (runs[0] === undefined ? [] : groups(runs[0])).flatMap(({ stage }, at) => {
+    const its = (run: RunSummary): RunSummary['stages'][number] | undefined => groups(run)[at];
     const share = (part: 'deliveredByDeadline' | 'deliveredByHorizon' | 'refused' | 'abandoned') => {
-      return ({ stages: all }: RunSummary): number => (100 * (all[at]?.[part] ?? 0)) / (all[at]?.calls ?? 0);
+      return (run: RunSummary): number => (100 * (its(run)?.[part] ?? 0)) / (its(run)?.calls ?? 0);
     };
     return [
-      row(`${stage}: calls`, ({ stages: all }) => all[at]?.calls, 0),
+      row(`${stage}: calls`, (run) => its(run)?.calls, 0),
       row(`${stage}: delivered by the deadline, %`, share('deliveredByDeadline')),
       row(`${stage}: delivered by the horizon, %`, share('deliveredByHorizon')),
       row(`${stage}: refused, %`, share('refused')),
       row(`${stage}: abandoned, %`, share('abandoned')),
-      row(
-        `${stage}: attempts per call`,
-        ({ stages: all }) => (all[at]?.attempts ?? 0) / (all[at]?.calls ?? 0),
-        2,
-      ),
-      row(
-        `${stage}: executions per call`,
-        ({ stages: all }) => (all[at]?.executions ?? 0) / (all[at]?.calls ?? 0),
-        2,
-      ),
-      row(`${stage}: answer after, median s`, ({ stages: all }) => (all[at]?.latenessMs.median ?? 0) / 1_000),
+      row(`${stage}: attempts per call`, (run) => (its(run)?.attempts ?? 0) / (its(run)?.calls ?? 0), 2),
+      row(`${stage}: executions per call`, (run) => (its(run)?.executions ?? 0) / (its(run)?.calls ?? 0), 2),
+      row(`${stage}: answer after, median s`, (run) => (its(run)?.latenessMs.median ?? 0) / 1_000),
     ];
   });
   const recovery = [
@@ -76,7 +70,7 @@ export function scenarioText(name: string, runs: readonly RunSummary[]): string 
   const figures = Object.keys(runs[0]?.figures ?? {}).map((figure) =>
     row(figure, (run) => run.figures[figure], 3),
   );
-  return `${name}\n\n${columns([['', ...seeds], ...stages, ...recovery, ...figures])}`;
+  return `${name}\n\n${columns([['', ...seeds], ...rows, ...recovery, ...figures])}`;
 }
 
 function numberText(value: number | null | undefined, digits: number): string {

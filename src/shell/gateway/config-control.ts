@@ -3,13 +3,24 @@
 import {
   BOUNDS_RANGES,
   BUDGET_RANGES,
+  CLASSES_RANGE,
   CONTROL_DEFAULTS,
   CONTROL_RANGES,
   type ControlOptions,
   HEALTH_RANGES,
 } from '../../core/control/options.js';
-import { boolean, choice, countOr, duration, durationOr, number, size } from '../shared/settings/kinds.js';
+import {
+  boolean,
+  choice,
+  countOr,
+  duration,
+  durationOr,
+  list,
+  number,
+  size,
+} from '../shared/settings/kinds.js';
 import { optional, setting, type TableOf } from '../shared/settings/table.js';
+import { className } from './config-kinds.js';
 
 const { health, budget, bounds, ...own } = CONTROL_DEFAULTS;
 
@@ -156,6 +167,22 @@ export const CONTROL = {
     changes: 'restart',
     about:
       '`tenant`: the line serves the tenants that wait by their `weights`, each call counting as one, and goes by `order` inside each tenant; `off`: by `order` alone, whosever the calls are',
+  }),
+  classes: setting(list(className, 'classes', CLASSES_RANGE.most), {
+    default: own.classes,
+    changes: 'restart',
+    about:
+      'the classes that a call may be of, the highest first: in line a higher one goes before a lower one, which has at least one start in twenty while it waits; `[]`: none',
+  }),
+  defaultClass: setting(className, {
+    default: own.defaultClass,
+    changes: 'restart',
+    about: 'the class of a call that asks for none of them',
+  }),
+  maxClass: optional(className, {
+    changes: 'restart',
+    about:
+      'the highest class of tenants for which `tenants` says nothing; as `control.default_class` when absent, so that anybody may ask for a lower class and nobody for a higher one',
   }),
   room: setting(countOr(['off', 'first-token', 'engine'] as const, CONTROL_RANGES.room), {
     default: own.room,

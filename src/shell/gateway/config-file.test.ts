@@ -37,15 +37,20 @@ const EVERYTHING: GatewaySettings = {
   port: 0,
   upstreams: [{ url: 'http://127.0.0.1:8000' }, { url: 'https://engine.example/prefix' }],
   anonymous: 'none',
+  tenants: [{ key: `sha256:${'1'.repeat(64)}`, weight: 2, maxClass: 'gold' }],
   tenantHeaders: ['x-tenant'],
   endUserHeader: 'x-end-user',
   keyHeaders: ['x-call'],
   sessionHeaders: [],
+  classHeaders: ['x-class'],
   deadlineHeader: 'x-deadline',
   routes: ['/v1/score'],
   control: {
     coalesce: 'identical',
     order: 'newest-first',
+    classes: ['gold', 'silver'],
+    defaultClass: 'silver',
+    maxClass: 'gold',
     room: 256,
     budget: { mode: 'strict', ratio: 0.2, windowMs: 10_000, floor: 2.5 },
     capacity: 2.78,
@@ -119,6 +124,25 @@ describe('configuration file', () => {
     assert.equal(config.control.bounds.lineBytes, 64 * 1024 * 1024);
     assert.equal(config.upstreamTimeouts.firstByteMs, 0);
     assert.deepEqual(config.keyHeaders, ['idempotency-key', 'x-call-id']);
+  });
+
+  test('a class is read in lower case, and one that there is not is refused by its place', () => {
+    const classes = 'control: { classes: [Gold, silver], default_class: SILVER }';
+    assert.deepEqual(read(classes).control.classes, ['gold', 'silver']);
+    assert.throws(() => read('control: { default_class: gold }'), {
+      name: 'RangeError',
+      message: 'control.default_class must be one of the classes interactive, standard, batch, not gold',
+    });
+    const tenant = `tenants: [{ key: "sha256:${'1'.repeat(64)}", max_class: bronze }]`;
+    assert.throws(() => read(`${classes}\n${tenant}`), {
+      name: 'RangeError',
+      message: 'tenants[0].max_class must be one of the classes gold, silver, not bronze',
+    });
+    assert.match(
+      complaint('control: { classes: [a, b, c, d, e, f, g, h, i] }'),
+      /classes must have at most 8 entries/,
+    );
+    assert.match(complaint('control: { classes: [very good] }'), /must be the name of a class of calls/);
   });
 
   test('an unknown key is refused with its line, its path and the nearest key', () => {

@@ -27,6 +27,13 @@ export const engineName: Kind<string> = textOf(
   { pattern: String.raw`^[A-Za-z0-9_.:/-]+$` },
 );
 
+/** Read in lower case, as the words of requests are. */
+export const className: Kind<string> = textOf(
+  'the name of a class of calls, of letters, digits and . _ -, such as interactive',
+  (raw) => (/^[\w.-]{1,64}$/.test(raw) ? raw.toLowerCase() : undefined),
+  { pattern: String.raw`^[A-Za-z0-9_.-]{1,64}$` },
+);
+
 export const bearer: Kind<string> = textOf(
   'a key without spaces, and without the word Bearer before it',
   (raw) => (/^[\x21-\x7e]{1,4096}$/.test(raw) ? raw : undefined),

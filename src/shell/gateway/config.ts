@@ -1,6 +1,6 @@
 /** The settings of one gateway: each named here once, with what it takes, its default, its meaning and when it may change. */
 
-import { CONTROL_RANGES } from '../../core/control/options.js';
+import { CONTROL_RANGES, checkClass, checkClassNames } from '../../core/control/options.js';
 import { LOG_LEVELS } from '../shared/log.js';
 import { LOG_BUFFER_BYTES } from '../shared/log-output.js';
 import {
@@ -29,6 +29,7 @@ import { CORS } from './config-cors.js';
 import { INBOUND } from './config-inbound.js';
 import {
   bearer,
+  className,
   engineName,
   filePath,
   header,
@@ -124,6 +125,10 @@ const TENANT = {
     changes: 'live',
     about:
       "with `control.shares: tenant`, the tenant's part of the line's service beside that of the others that wait; others have 1",
+  }),
+  maxClass: optional(className, {
+    changes: 'live',
+    about: "the highest class that the tenant's calls may be of; as `control.max_class` when absent",
   }),
 };
 
@@ -233,6 +238,12 @@ export const SETTINGS = {
     changes: 'live',
     about: "headers that name an agent's session: a hint, never a key",
   }),
+  classHeaders: setting(list(header, 'headers'), {
+    default: ['x-holdfast-class'],
+    changes: 'live',
+    about:
+      "headers with the class that a call is to be of, one of `control.classes`; the first that a request has counts, and of an agent's session its first call",
+  }),
   deadlineHeader: setting(header, {
     default: 'x-request-deadline',
     changes: 'live',
@@ -299,7 +310,13 @@ export type GatewaySettings = Given<typeof SETTINGS>;
 
 /** Fills in the defaults and checks every bound; throws a `RangeError` for the first that does not fit. */
 export function gatewayConfig(settings: GatewaySettings = {}): GatewayConfig {
-  return complete(SETTINGS, settings);
+  const config = complete(SETTINGS, settings);
+  const { classes, defaultClass, maxClass } = config.control;
+  checkClassNames(classes);
+  checkClass(classes, defaultClass, 'control.default_class');
+  checkClass(classes, maxClass, 'control.max_class');
+  config.tenants.forEach((tenant, at) => checkClass(classes, tenant.maxClass, `tenants[${at}].max_class`));
+  return config;
 }
 
 /** The settings in force in the words of the file, which reads them back; secrets are hidden. */

@@ -10,9 +10,11 @@ import { identityOf } from './identity.js';
 import type { ReadBody } from './request-body.js';
 import type { Route } from './routes.js';
 import { type Skimmed, skim } from './skim.js';
-import { weightOf } from './tenant-weights.js';
+import { toldOf } from './tenant-settings.js';
 
 const LONGEST_MODEL = 256;
+/** One character more than the longest name: whatever is cut names none. */
+const LONGEST_CLASS = 65;
 /** Some thousand tokens: less is computed anew before it is missed. */
 const PREFIX_BYTES = 4_096;
 /** Of a body that was unpacked it says nothing any more. */
@@ -51,7 +53,8 @@ export function factsOf(
   return {
     ...identityOf(request, config, secret),
     ...saidInBody(print.members === undefined ? skim(body, SAID) : { members: print.members, whole: true }),
-    weight: weightOf(request, config.tenants),
+    ...toldOf(request, config.tenants),
+    class: classIn(request, config.classHeaders),
     route: route.path,
     fingerprint: print.hash,
     bodyBytes: body.length,
@@ -61,6 +64,15 @@ export function factsOf(
     explicitDeadlineMs: scaled(deadlines.explicitMs),
     announcedDeadlineMs: scaled(deadlines.announcedMs),
   };
+}
+
+/** The class that a request asks for, in the first of these headers that it has. */
+function classIn(request: IncomingMessage, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = textOf(request, name);
+    if (value !== undefined) return value.slice(0, LONGEST_CLASS).toLowerCase();
+  }
+  return undefined;
 }
 
 /** What stands for the beginning of a long body, which is where a prompt that others share begins too. */

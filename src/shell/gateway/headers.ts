@@ -33,6 +33,7 @@ const NOT_FOR_THE_ENGINE = new Set([
   'content-length',
   'x-request-id',
   'x-holdfast-cancel-on-leave',
+  'x-holdfast-class',
 ]);
 
 const NONE: ReadonlySet<string> = new Set();

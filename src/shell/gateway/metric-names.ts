@@ -30,12 +30,15 @@ export const HELP = {
     '1 while an engine has failed and nothing has shown since that it works again; 0 otherwise.',
   holdfast_engine_probes_total: 'Executions that were sent to see whether an engine is back.',
   holdfast_engine_rests_total: 'Times that an engine was let be for a while, by what it had met.',
+  holdfast_class_line_entries: 'Calls waiting in line now, by the class that they are served as.',
+  holdfast_class_queue_seconds:
+    'Time that executions had waited in line when they started, in seconds, by class; one an execution, and without control.classes none.',
   holdfast_line_bytes: 'Request bodies of the calls waiting in line, in bytes.',
   holdfast_decisions_total:
     'Recognitions by what was decided. An attempt has one when it arrives, and one more when it is merged late.',
   holdfast_refusals_total: 'Attempts shed on purpose, by reason; each is among attempts_ended_total as well.',
   holdfast_warnings_total:
-    'Signs that something between client and gateway hides disconnects or shares keys.',
+    'Signs that something between client and gateway hides disconnects or shares keys, that gauges are of no use, or that a class is asked for which there is not.',
   holdfast_deliveries_total:
     'Whole answers that reached a client, by what the attempt had met; counted apart from the work that made them.',
   holdfast_passthrough_total:
@@ -72,7 +75,7 @@ export const HELP = {
 } as const satisfies Record<string, string>;
 
 /** What the control tells of itself at the moment of asking. */
-export type Followed = Pick<Control, 'gauges' | 'ledger'>;
+export type Followed = Pick<Control, 'gauges' | 'ledger' | 'lineByClass'>;
 
 export interface Reading {
   readonly name: keyof typeof HELP;

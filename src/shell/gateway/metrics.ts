@@ -19,6 +19,7 @@ import {
   writeExposition,
 } from '../../core/meter/exposition.js';
 import { Histogram } from '../../core/meter/histogram.js';
+import { ClassMetrics } from './class-metrics.js';
 import { EngineMetrics } from './engine-metrics.js';
 import { type Followed, HELP, READINGS } from './metric-names.js';
 import type { Observer } from './observer.js';
@@ -54,6 +55,7 @@ const OUTCOMES = wordsOf<Outcome>({ started: true, attached: true, replayed: tru
 const WARNINGS = wordsOf<Warning>({
   listener_taken_over: true,
   key_on_overlapping_attempts: true,
+  unknown_class: true,
   engine_gauges_absent: true,
   engine_gauges_wrong: true,
 });
@@ -100,6 +102,7 @@ export class Metrics implements Observer {
   readonly #completionTokens = tenantTally('holdfast_completion_tokens_total');
   readonly #wastedTokens = tenantTally('holdfast_wasted_tokens_total');
   readonly #engines = new EngineMetrics();
+  readonly #classes = new ClassMetrics(SECONDS);
   readonly #queueSeconds = new Histogram(SECONDS);
   readonly #firstByteSeconds = new Histogram(SECONDS);
 
@@ -193,6 +196,7 @@ export class Metrics implements Observer {
     this.#executions += 1;
     this.#awaited.set(verdict.execution, now);
     this.#queueSeconds.observe(verdict.waitedMs / 1000);
+    this.#classes.started(verdict);
     if (this.#inLine.delete(verdict.call)) this.#entriesEnded.add('started');
   }
 
@@ -273,7 +277,11 @@ export class Metrics implements Observer {
       const value = of(gauges, ledger);
       return { name, type, help: HELP[name], samples: value === undefined ? [] : [sample(name, value)] };
     });
-    return [...readings, ...this.#engines.families(gauges.engines)];
+    return [
+      ...readings,
+      ...this.#classes.families(this.#followed.lineByClass()),
+      ...this.#engines.families(gauges.engines),
+    ];
   }
 }
 

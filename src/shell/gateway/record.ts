@@ -184,6 +184,8 @@ export class Recorder implements Observer {
   }
 
   #warned({ warning, attempt, engine }: Extract<Verdict, { kind: 'warn' }>): void {
+    // Whoever sends a wrong word sends it with every request: the counter has them all.
+    if (warning === 'unknown_class') return this.#log.debug('there is no such class', { warning, attempt });
     if (engine === undefined)
       return this.#log.warn('something between client and gateway looks wrong', { warning, attempt });
     this.#log.warn('the gauges of an engine are of no use to its room', { warning, engine });
@@ -297,6 +299,7 @@ function standingFields(standing: Standing | undefined): LogFields {
   if (standing === undefined) return {};
   return {
     tier: standing.tier,
+    class: standing.class,
     basis: standing.basis,
     deadline_in_ms: rounded(standing.deadlineInMs),
     give_up_in_ms: rounded(standing.giveUpInMs),

@@ -27,6 +27,7 @@ test('cancelling at once while coalescing is on is said to defeat it', () => {
   );
 });
 
+const KEY = `sha256:${'0'.repeat(64)}`;
 const CASES: readonly (readonly [GatewaySettings, RegExp])[] = [
   [
     { upstreams: [{ url: 'http://a' }], control: { affinity: 'session', room: 8 } },
@@ -47,6 +48,10 @@ const CASES: readonly (readonly [GatewaySettings, RegExp])[] = [
   [{ control: { health: { restMs: 11_000 } } }, /longest_rest, which is then/],
   [{ control: { health: { answerMarginMs: 5_000 } } }, /answer_margin is not below/],
   [{ repeatBytes: 0 }, /no request is kept/],
+  [{ control: { room: 8, classes: [] }, tenants: [{ key: KEY, maxClass: 'gold' }] }, /has fewer than two/],
+  [{ control: { room: 'off', maxClass: 'standard' } }, /max_class .* has no effect while control\.room is off/],
+  [{ control: { room: 8, maxClass: 'batch' } }, /max_class is below control\.default_class/],
+  [{ control: { room: 8, maxClass: 'interactive' } }, /one client can put off everybody/],
   [{ control: { grace: 'never' } }, /keeps the engine busy/],
   [{ control: { coalesce: 'off', budget: { mode: 'off' } } }, /both off/],
   [{ control: { coalesce: 'off' } }, /the retry budget cannot see it/],

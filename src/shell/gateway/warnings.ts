@@ -3,6 +3,7 @@
 import { CONTROL_DEFAULTS } from '../../core/control/options.js';
 import type { GatewayConfig } from './config.js';
 import { recognised } from './routes.js';
+import { CLASS_CAUTIONS } from './warnings-classes.js';
 import { ENGINE_CAUTIONS } from './warnings-engines.js';
 
 /** A grace below this ends before any client's next attempt can arrive, milliseconds. */
@@ -34,6 +35,7 @@ const CAUTIONS: readonly Caution[] = [
       upstreams.every(({ room }) => (room ?? 'off') === 'off'),
     text: 'control.shares has no effect while control.room is off: nobody waits in line',
   },
+  ...CLASS_CAUTIONS,
   {
     holds: ({ control }) => control.grace === 'never',
     text: 'control.grace is never: a client that leaves on purpose keeps the engine busy to the end of its answer',
@@ -221,7 +223,7 @@ function keptBytes({ control: { bounds } }: GatewayConfig): number {
 
 /** `x-tenant (tenant_headers, key_headers)`, for each header that stands in two places. */
 function headersOfTwoMeanings(config: GatewayConfig): readonly string[] {
-  const { tenantHeaders, endUserHeader, keyHeaders, sessionHeaders, deadlineHeader } = config;
+  const { tenantHeaders, endUserHeader, keyHeaders, sessionHeaders, classHeaders, deadlineHeader } = config;
   const places = new Map<string, string[]>();
   const read = (place: string, names: readonly string[]): void => {
     for (const name of new Set(names)) places.set(name, [...(places.get(name) ?? []), place]);
@@ -230,6 +232,7 @@ function headersOfTwoMeanings(config: GatewayConfig): readonly string[] {
   read('end_user_header', endUserHeader === undefined ? [] : [endUserHeader]);
   read('key_headers', keyHeaders);
   read('session_headers', sessionHeaders);
+  read('class_headers', classHeaders);
   read('deadline_header', [deadlineHeader]);
   return [...places].filter(([, all]) => all.length > 1).map(([name, all]) => `${name} (${all.join(', ')})`);
 }

@@ -58,6 +58,10 @@ export const CLIENT = z.strictObject({
   retriesRefusals: z.boolean().optional(),
   obeysShouldRetry: z.boolean().optional(),
   priority: z.number().int().optional(),
+  class: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/)
+    .optional(),
 });
 
 /** A recorded trace in the place of stages; `file` from the folder of the plan. */

@@ -56,6 +56,7 @@ export class Requests {
       authorization: `Bearer ${credential(client.tenant)}`,
       'user-agent': client.userAgent,
       ...(client.key ? { 'idempotency-key': `${run}-${index}` } : {}),
+      ...(client.class === undefined ? {} : { 'x-holdfast-class': client.class }),
       ...(client.counts ? { 'x-stainless-retry-count': String(ordinal) } : {}),
       ...(client.announces ? { 'x-stainless-timeout': String(client.deadlineSeconds / timeScale) } : {}),
     };

@@ -26,6 +26,7 @@ export interface LogFields {
   readonly stream?: boolean | undefined;
   // Where its call stood when an execution began.
   readonly tier?: string | undefined;
+  readonly class?: string | undefined;
   /** What the deadline rested on. */
   readonly basis?: string | undefined;
   /** From then until the call's first attempt and its last one were expected to end; below 0: they had. */
@@ -81,6 +82,7 @@ const FIELDS: Readonly<Record<keyof LogFields, true>> = {
   model: true,
   stream: true,
   tier: true,
+  class: true,
   basis: true,
   deadline_in_ms: true,
   give_up_in_ms: true,

@@ -154,12 +154,12 @@ export function textOf(
   });
 }
 
-/** A list of values of one kind; a text has them between commas. */
-export function list<T>(of: Kind<T>, what: string): Kind<readonly T[]> {
+/** A list of values of one kind, at most `most`; a text has them between commas. */
+export function list<T>(of: Kind<T>, what: string, most = MOST_LISTED): Kind<readonly T[]> {
   return {
-    takes: `a list of ${what}, at most ${MOST_LISTED}`,
+    takes: `a list of ${what}, at most ${most}`,
     ...(of.entries === undefined ? {} : { entries: of.entries }),
-    schema: { type: 'array', items: of.schema, maxItems: MOST_LISTED },
+    schema: { type: 'array', items: of.schema, maxItems: most },
     read(raw, at, reader) {
       if (!Array.isArray(raw)) {
         const [key] = Object.keys(of.entries ?? {});
@@ -167,8 +167,8 @@ export function list<T>(of: Kind<T>, what: string): Kind<readonly T[]> {
         reader.refuse(at, `a list of ${what}, such as ${sample}`, raw, meantList(raw, key));
         return undefined;
       }
-      if (raw.length > MOST_LISTED) {
-        reader.complain(at, `must have at most ${MOST_LISTED} entries, not ${raw.length}`);
+      if (raw.length > most) {
+        reader.complain(at, `must have at most ${most} entries, not ${raw.length}`);
         return undefined;
       }
       const items = raw.map((each: unknown, index) => of.read(each, [...at, index], reader));
@@ -182,9 +182,8 @@ export function list<T>(of: Kind<T>, what: string): Kind<readonly T[]> {
         .filter((each) => each !== '')
         .map((each) => of.fromText(each)),
     complete(value, name) {
-      if (value.length <= MOST_LISTED)
-        return value.map((each, index) => of.complete(each, `${name}.${index}`));
-      throw new RangeError(`${name} must have at most ${MOST_LISTED} entries, not ${value.length}`);
+      if (value.length <= most) return value.map((each, index) => of.complete(each, `${name}.${index}`));
+      throw new RangeError(`${name} must have at most ${most} entries, not ${value.length}`);
     },
   };
 }
