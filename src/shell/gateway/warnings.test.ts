@@ -49,7 +49,10 @@ const CASES: readonly (readonly [GatewaySettings, RegExp])[] = [
   [{ control: { health: { answerMarginMs: 5_000 } } }, /answer_margin is not below/],
   [{ repeatBytes: 0 }, /no request is kept/],
   [{ control: { room: 8, classes: [] }, tenants: [{ key: KEY, maxClass: 'gold' }] }, /has fewer than two/],
-  [{ control: { room: 'off', maxClass: 'standard' } }, /max_class .* has no effect while control\.room is off/],
+  [
+    { control: { room: 'off', maxClass: 'standard' } },
+    /max_class .* has no effect while control\.room is off/,
+  ],
   [{ control: { room: 8, maxClass: 'batch' } }, /max_class is below control\.default_class/],
   [{ control: { room: 8, maxClass: 'interactive' } }, /one client can put off everybody/],
   [{ control: { grace: 'never' } }, /keeps the engine busy/],
