@@ -45,9 +45,9 @@ const FAULTS: readonly Fault[] = [
   },
   {
     about: 'the margin is ignored',
-    file: 'tiers',
-    was: '#presses(now, { longestMs, margin }) {',
-    is: '#presses(now, { longestMs }) { const margin = 1;',
+    file: 'reserve',
+    was: 'reserveMs(workMs, { longestMs, margin }) {',
+    is: 'reserveMs(workMs, { longestMs }) { const margin = 1;',
     tests: TIERS,
     fails: 'the late go first when they would not all make it otherwise',
   },

@@ -2,7 +2,7 @@
 
 import { Agenda } from '../time/agenda.js';
 import { DueOrder } from './due-order.js';
-import { isSamePace, reserveMs } from './reserve.js';
+import { carefulPaceMs, isSamePace, reserveMs } from './reserve.js';
 import type { Prospect } from './tiers.js';
 
 interface Held {
@@ -19,6 +19,8 @@ interface Held {
 export class Rescue<T> {
   readonly #held = new Map<T, Held>();
   readonly #savable = new DueOrder<T>();
+  /** The same with time kept free for each, by how much has to be done before it. */
+  readonly #careful = new DueOrder<T>();
   /** Those by rank, and by the end of their last attempt. */
   readonly #byRank = new Map<number, Agenda<T>>();
   /** Those given up, the one with the most time left first. */
@@ -49,6 +51,7 @@ export class Rescue<T> {
     const { serviceMs, paceMs: seenMs } = prospect;
     if (!isSamePace(seenMs, this.#savable.paceMs)) this.#savable.paceMs = seenMs;
     const { paceMs } = this.#savable;
+    this.#careful.paceMs = carefulPaceMs(paceMs, prospect);
     // Whoever is next starts now: the pace is the time until the one after it.
     const beginning = now + serviceMs - paceMs;
     for (let miss = this.#savable.firstMissing(beginning); miss !== undefined; ) {
@@ -57,8 +60,8 @@ export class Rescue<T> {
     }
     this.#takeBack(beginning);
     // If somebody else went, they would begin a pace later.
-    const freeMs = this.#savable.latestBeginning - (now + paceMs);
-    return freeMs < reserveMs(paceMs * this.#savable.work, prospect) ? this.#savable.first() : undefined;
+    const freeMs = this.#careful.latestBeginning - (now + paceMs);
+    return freeMs < reserveMs(0, prospect) ? this.#savable.first() : undefined;
   }
 
   /** Of those whose last attempt ends by `until`, one of the lowest rank, and of that rank the one nearest its end. */
@@ -92,10 +95,12 @@ export class Rescue<T> {
     this.#byRank.set(rank, its);
     its.set(item, giveUpAt);
     this.#savable.set(item, giveUpAt);
+    this.#careful.set(item, giveUpAt);
   }
 
   #uncount(item: T, rank: number): void {
     this.#byRank.get(rank)?.delete(item);
     this.#savable.delete(item);
+    this.#careful.delete(item);
   }
 }

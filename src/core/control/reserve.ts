@@ -17,6 +17,11 @@ export function reserveMs(workMs: number, { longestMs, margin }: Certainty): num
   return margin * longestMs + ((margin - 1) / PACE_CERTAINTY) * workMs;
 }
 
+/** The pace at which that much more than the work of each is kept free; milliseconds. */
+export function carefulPaceMs(paceMs: number, { margin }: Pick<Certainty, 'margin'>): number {
+  return paceMs * (1 + (margin - 1) / PACE_CERTAINTY);
+}
+
 /** Another pace costs a look at everything in line, so it has to differ enough; milliseconds. */
 export function isSamePace(seenMs: number, usedMs: number): boolean {
   return Math.abs(seenMs - usedMs) <= SAME_PACE * usedMs;
