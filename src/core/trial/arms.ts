@@ -50,6 +50,15 @@ const WRONG_FROM_MS = 60_000;
 const STREAMING: Partial<ClientKind> = { stream: true, timer: 'first-byte' };
 /** A program whose family is known to ask four times, as the published client does. */
 const FOUR_ATTEMPTS = 'OpenAI/2.0 (.NET 8.0)';
+const MIXED_DEADLINES: Arm['clients'] = [60, 120, 300].map((deadlineSeconds) => ({
+  name: `waits ${deadlineSeconds} s`,
+  deadlineSeconds,
+}));
+const LOUD_TENANT: Arm['clients'] = [
+  { name: 'first', tenant: 'first', weight: 1 },
+  { name: 'second', tenant: 'second', weight: 1 },
+  { name: 'loud', tenant: 'loud', weight: 10 },
+];
 const STEP_TOKENS = 8_192;
 const MOST_PULSE = 100;
 
@@ -156,6 +165,26 @@ export const ARMS: readonly Arm[] = [
       gauges: { ...GAUGES, wrong: { as, atMs: WRONG_FROM_MS } },
     }),
   ),
+  arm('deadline+mixed', 'the line; clients that wait 60, 120 and 300 s in equal parts, and say so', {
+    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+    clients: MIXED_DEADLINES,
+    control: { room: LINE_ROOM },
+  }),
+  arm('oldest-first+mixed', 'the same clients, whoever came first goes first', {
+    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+    clients: MIXED_DEADLINES,
+    control: { room: LINE_ROOM, order: 'oldest-first' },
+  }),
+  arm('deadline+tenants', 'the line; three tenants, of whom one asks ten times as often as each other', {
+    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+    clients: LOUD_TENANT,
+    control: { room: LINE_ROOM },
+  }),
+  arm('oldest-first+tenants', 'the same tenants, whoever came first goes first', {
+    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+    clients: LOUD_TENANT,
+    control: { room: LINE_ROOM, order: 'oldest-first' },
+  }),
   arm('deadline+classes', 'the line; three calls of five are of the class interactive, the others batch', {
     client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
     clients: [
