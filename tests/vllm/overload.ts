@@ -4,8 +4,9 @@
  *
  *   npm run test:vllm -- --overload DIR [--arms straight,coalesce,deadline] [--rounds N] [--first-seed S] [--room ROOM]
  *
- * Ĉ is measured before and after each round of runs, which counts only if it moved by less than 5 %; the order of the
- * arms changes from round to round. Every run is written into DIR as `holdfast drill --record` would.
+ * Ĉ is measured before each round of runs. A round counts only if the machine's pace, read off the engine's own steps,
+ * was the same within 5 % while Ĉ was measured and in all arms; their order changes from round to round. Every run is
+ * written into DIR as `holdfast drill --record` would.
  */
 
 import { writeFileSync } from 'node:fs';
@@ -16,10 +17,11 @@ import type { RunHead, RunRecord } from '../../src/core/drill/run.js';
 import { LiveRun } from '../../src/shell/probe/live-run.js';
 import { folderName, writeRunFolder } from '../../src/shell/probe/run-folder.js';
 import { serverCapacity } from './capacity.js';
-import { type Engine, idle, MODEL, startEngine } from './engine.js';
+import { type Engine, idle, MODEL } from './engine.js';
 import { startGateway } from './gateway.js';
 import { SHARED_TOKENS } from './ladder.js';
 import { servedWhenFull } from './span.js';
+import { paces, recorded, startRecordingEngine } from './steps.js';
 
 const STEADY = 0.05;
 /** A ladder begins at this share of what was served last. */
@@ -74,12 +76,14 @@ export const OVERLOAD_PLAN: Plan = {
 
 export interface OverloadRound {
   readonly seed: number;
-  /** Ĉ, calls per second. */
-  readonly before: number;
-  readonly after: number;
+  /** Ĉ, calls per second, measured just before. */
+  readonly capacity: number;
+  /** The machine's pace meanwhile, in the mean of the round. */
+  readonly pace: number;
+  /** The fastest pace over the slowest, less one. */
   readonly moved: number;
   readonly counts: boolean;
-  readonly arms: readonly Played[];
+  readonly arms: readonly Paced[];
 }
 
 interface Played {
@@ -87,6 +91,10 @@ interface Played {
   readonly head: RunHead;
   /** Of the engine while all arms have it full: see `FULL`. */
   readonly tokensPerSecond: number;
+}
+
+interface Paced extends Played {
+  readonly pace: number;
 }
 
 /** From the pulse's first seconds to long before the backlog can be gone, seconds of the run. */
@@ -158,33 +166,57 @@ export interface OverloadSettings {
 
 /** Plays the rounds one after the other, a seed each. */
 export async function overload(settings: OverloadSettings): Promise<readonly OverloadRound[]> {
-  const { directory, rounds, firstSeed, arms, room, say } = settings;
-  const engine = await startEngine();
+  const { directory, rounds, firstSeed, say } = settings;
+  const engine = await startRecordingEngine();
   try {
     say('a full engine, to warm up and to learn where to begin');
-    const full = await servedWhenFull(engine.url);
+    let near = await servedWhenFull(engine.url);
     const results: OverloadRound[] = [];
-    let before = (await serverCapacity(engine.url, full * BEGIN)).perSecond;
     for (let seed = firstSeed; seed < firstSeed + rounds; seed += 1) {
-      say(`Ĉ: ${before.toFixed(2)} calls/s`);
-      const played: Played[] = [];
-      for (const arm of rotated(arms, seed)) {
-        const one = await play(engine, arm, { seed, capacity: before, directory, room });
-        played.push(one);
-        say(headText(one));
-      }
-      const after = (await serverCapacity(engine.url, before * BEGIN)).perSecond;
-      const moved = Math.abs(after / before - 1);
-      const round = { seed, before, after, moved, counts: moved < STEADY, arms: played };
+      const round = await playRound(engine, seed, near, settings);
       results.push(round);
+      near = round.capacity;
       writeFileSync(join(directory, 'rounds.json'), `${JSON.stringify(results, undefined, 1)}\n`);
-      say(`moved by ${percent(moved)}: ${round.counts ? 'counts' : 'does not count'}`);
-      before = after;
+      const ofArms = round.arms.map(({ arm, pace }) => `${arm} ${pace.toFixed(3)}`).join(', ');
+      say(
+        `pace: Ĉ ${round.pace.toFixed(3)}, ${ofArms}; ${round.counts ? 'counts' : `moved by ${percent(round.moved)}, does not count`}`,
+      );
     }
     return results;
   } finally {
     await engine.stop();
   }
+}
+
+async function playRound(
+  engine: Engine,
+  seed: number,
+  near: number,
+  { directory, arms, room, say }: OverloadSettings,
+): Promise<OverloadRound> {
+  const marks = [recorded().length];
+  const capacity = (await serverCapacity(engine.url, near * BEGIN)).perSecond;
+  marks.push(recorded().length);
+  say(`Ĉ: ${capacity.toFixed(2)} calls/s`);
+  const played: Played[] = [];
+  for (const arm of rotated(arms, seed)) {
+    const one = await play(engine, arm, { seed, capacity, directory, room });
+    marks.push(recorded().length);
+    played.push(one);
+    say(headText(one));
+  }
+  const steps = recorded();
+  const [pace = Number.NaN, ...ofArms] = paces(
+    marks.slice(1).map((to, at) => steps.slice(marks[at] as number, to)),
+  );
+  const moved = Math.max(pace, ...ofArms) / Math.min(pace, ...ofArms) - 1;
+  const paced = played.map(({ arm, head, tokensPerSecond: tokens }, at) => ({
+    arm,
+    head,
+    tokensPerSecond: tokens,
+    pace: ofArms[at] ?? Number.NaN,
+  }));
+  return { seed, capacity, pace, moved, counts: moved < STEADY, arms: paced };
 }
 
 /** Another one first in each round. */
@@ -228,9 +260,10 @@ export function lostThroughGateway({ arms }: OverloadRound): boolean {
 
 const COLUMNS = [
   'seed',
-  'Ĉ before, after',
+  'Ĉ, calls/s',
   'counts',
   'arm',
+  'pace over that of Ĉ',
   'pulse delivered',
   'hold delivered',
   'pulse on time',
@@ -238,7 +271,7 @@ const COLUMNS = [
   'all on time',
   'attempts a hold call',
   'executions a call',
-  'tokens/s when full',
+  'tokens/s when full, at the pace of Ĉ',
 ];
 
 /** The rounds as rows of a table in Markdown; on time: within the first deadline. */
@@ -248,15 +281,17 @@ export function overloadTable(rounds: readonly OverloadRound[]): string {
   return lines.map((line) => `| ${line.join(' | ')} |\n`).join('');
 }
 
-function cells(round: OverloadRound, { arm, head, tokensPerSecond: tokens }: Played): readonly string[] {
+function cells(round: OverloadRound, { arm, head, pace, tokensPerSecond: tokens }: Paced): readonly string[] {
   const { stages, total } = head;
+  const faster = pace / round.pace;
   const [, pulse, hold] = stages;
   if (pulse === undefined || hold === undefined) return [];
   return [
     String(round.seed),
-    `${round.before.toFixed(2)}, ${round.after.toFixed(2)}`,
+    round.capacity.toFixed(2),
     round.counts ? 'yes' : 'no',
     arm,
+    faster.toFixed(3),
     percent(share(pulse, 'deliveredByHorizon')),
     percent(share(hold, 'deliveredByHorizon')),
     percent(share(pulse, 'deliveredByDeadline')),
@@ -264,6 +299,6 @@ function cells(round: OverloadRound, { arm, head, tokensPerSecond: tokens }: Pla
     percent(share(total, 'deliveredByDeadline')),
     (hold.attempts / hold.calls).toFixed(2),
     executionsACall(arm, total).toFixed(3),
-    tokens.toFixed(0),
+    (tokens / faster).toFixed(0),
   ];
 }

@@ -4,11 +4,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { normal } from '../../src/core/chance/distributions.js';
 import { Random } from '../../src/core/chance/random.js';
-import { fitCost } from '../../src/core/engine/fit.js';
+import { stepMs } from '../../src/core/engine/cost.js';
+import { fitCost, type StepSample } from '../../src/core/engine/fit.js';
 import { linearCost } from '../../src/core/engine/profiles.js';
 import { twinCapacity } from './capacity.js';
 import { judged, ladder, type Reading, STAGE_MS } from './ladder.js';
-import { averaged } from './profile.js';
+import { averaged, paces } from './steps.js';
 
 const COST = linearCost(6, 0.27);
 
@@ -75,4 +76,21 @@ test('a fit to averaged steps keeps the mean of noisy ones, which a fit to each 
     ) / measured;
   assert.ok(Math.abs(over(fitCost(averaged(steps))) - 1) < 0.02);
   assert.ok(over(fitCost(steps)) < 0.95);
+});
+
+test('a slower machine is told from steps that hold more', () => {
+  const random = new Random(3, 'paces');
+  const cost = { ...COST, pairMs: 5e-5, contextMs: 5e-4 };
+  const span = (most: number, slower: number): StepSample[] =>
+    Array.from({ length: 2_000 }, () => {
+      const batch = random.integer(most / 3, most);
+      const load = {
+        tokens: random.integer(batch, 256),
+        prefillPairs: random.integer(0, 80_000),
+        decodeContext: batch * random.integer(200, 500),
+      };
+      return { ...load, ms: stepMs(cost, load) * slower * Math.exp(normal(random) / 5) };
+    });
+  const [fast = 0, slow = 0] = paces([span(30, 1), span(70, 1.1)]);
+  assert.ok(Math.abs(fast / slow / 1.1 - 1) < 0.02, `${fast} ${slow}`);
 });

@@ -7,23 +7,18 @@
  * but another fit made, with the Ĉ after the last one as the Ĉ before it.
  */
 
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { stepMs } from '../../src/core/engine/cost.js';
 import { type Fit, fitCost, type StepSample } from '../../src/core/engine/fit.js';
 import type { Profile } from '../../src/core/engine/profiles.js';
-import { ROOT } from '../support/root.js';
 import { serverCapacity, twinCapacity } from './capacity.js';
-import { CACHE, ENGINE_OPTIONS, type Engine, MODEL, MODEL_LENGTH, startEngine } from './engine.js';
+import { ENGINE_OPTIONS, type Engine, MODEL, MODEL_LENGTH } from './engine.js';
 import type { Capacity } from './ladder.js';
 import { servedWhenFull, spanSteps } from './span.js';
+import { averaged, formOverMeasured, recorded, startRecordingEngine } from './steps.js';
 
-const STEPS = join(CACHE, 'steps.csv');
 /** Fits tried until the server's Ĉ before and after one is the same. */
 const MOST_ROUNDS = 4;
 /** A ladder begins at this share of what was served last. */
 const BEGIN = 0.86;
-const STEPS_A_SAMPLE = 10;
 const STEADY = 0.05;
 const NEAR = 0.1;
 
@@ -56,48 +51,6 @@ export interface Comparison {
   /** The twin's Ĉ with the fit to all steps over the mean of the server's two. */
   readonly ratio: number;
   readonly near: boolean;
-}
-
-function recorded(): readonly StepSample[] {
-  const [, ...lines] = readFileSync(STEPS, 'utf8').trimEnd().split('\n');
-  return lines.map((line) => {
-    const [tokens = 0, prefillPairs = 0, decodeContext = 0, ms = 0] = line.split(',').map(Number);
-    return { tokens, prefillPairs, decodeContext, ms };
-  });
-}
-
-/**
- * Steps of like load become samples of their mean, one for every ten of them, since the mean of more is surer. Least
- * squares of relative errors would follow the fast ones among them, and what a server serves follows the mean.
- */
-export function averaged(steps: readonly StepSample[]): readonly StepSample[] {
-  const cells = new Map<string, StepSample[]>();
-  const place = (value: number, perDoubling: number): number =>
-    Math.round(Math.log2(1 + value) * perDoubling);
-  for (const step of steps) {
-    const key = [place(step.tokens, 4), place(step.prefillPairs, 2), place(step.decodeContext, 2)].join();
-    const cell = cells.get(key);
-    if (cell === undefined) cells.set(key, [step]);
-    else cell.push(step);
-  }
-  return [...cells.values()]
-    .filter((cell) => cell.length > 2)
-    .flatMap((cell) => {
-      const mean = (of: (step: StepSample) => number): number =>
-        cell.reduce((sum, step) => sum + of(step), 0) / cell.length;
-      const sample = {
-        tokens: mean((step) => step.tokens),
-        prefillPairs: mean((step) => step.prefillPairs),
-        decodeContext: mean((step) => step.decodeContext),
-        ms: mean((step) => step.ms),
-      };
-      return Array.from({ length: Math.ceil(cell.length / STEPS_A_SAMPLE) }, () => sample);
-    });
-}
-
-function formOverMeasured({ cost }: Fit, steps: readonly StepSample[]): number {
-  const form = steps.reduce((sum, step) => sum + stepMs(cost, step), 0);
-  return form / steps.reduce((sum, { ms }) => sum + ms, 0);
 }
 
 async function fitted(steps: readonly StepSample[], first: number): Promise<Fitted> {
@@ -161,10 +114,7 @@ async function measure(engine: Engine, say: (text: string) => void): Promise<Com
 
 /** Starts a recording engine, measures and stops it. */
 export async function profileAgainstTwin(say: (text: string) => void): Promise<Comparison> {
-  const engine = await startEngine(
-    ['--scheduler-cls', 'step_recorder.StepRecorder', '--no-async-scheduling'],
-    { PYTHONPATH: join(ROOT, 'tests', 'vllm'), HOLDFAST_STEPS: STEPS },
-  );
+  const engine = await startRecordingEngine();
   try {
     return await measure(engine, say);
   } finally {
