@@ -12,6 +12,8 @@ const CLIENTS = 120;
 /** Until the batch is what it stays. */
 const FILLING_MS = 8_000;
 const WINDOW_MS = 20_000;
+/** So many calls straight at the engine before each window: steps that are of one kind in all, so that paces show. */
+const SOUNDING = { calls: 24, ms: 5_000 };
 
 export interface RoomThroughput {
   readonly room: string;
@@ -83,13 +85,14 @@ function byRoom(windows: readonly Window[]): readonly RoomThroughput[] {
 }
 
 async function servedThrough(engine: string, room: string): Promise<Window> {
+  const mark = recorded().length;
+  await keepFull(engine, SOUNDING.calls, SOUNDING.ms);
   const gateway = room === ALONE ? undefined : await startGateway(engine, ['--room', room]);
   try {
     const load = keepFull(gateway?.url ?? engine, CLIENTS, FILLING_MS + WINDOW_MS);
     await sleep(FILLING_MS);
     const from = performance.now();
     const before = (await readMeter(engine)).outputTokens;
-    const mark = recorded().length;
     await sleep(WINDOW_MS - 1_000);
     const tokens = (await readMeter(engine)).outputTokens - before;
     const seconds = (performance.now() - from) / 1_000;
