@@ -2,7 +2,7 @@
  * The published overload at one sixth of its time on the real vLLM: straight, through the gateway without a line of its
  * own, and through the line.
  *
- *   npm run test:vllm -- --overload DIR [--arms straight,coalesce,deadline] [--rounds N] [--first-seed S] [--room ROOM]
+ *   npm run test:vllm -- --overload DIR [--arms straight,coalesce,deadline,gauges] [--rounds N] [--first-seed S] [--room ROOM]
  *
  * Ĉ is measured before each round of runs. A round counts only if the machine's pace, read off the engine's own steps,
  * was the same within 5 % while Ĉ was measured and in all arms; their order changes from round to round. Every run is
@@ -28,20 +28,25 @@ const STEADY = 0.05;
 const BEGIN = 0.86;
 const IDLE_LIMIT_MS = 300_000;
 
-/** `straight`: no gateway; `coalesce`: one without a line of its own; `deadline`: one with it, in its default order. */
-export const OVERLOAD_ARMS = ['straight', 'coalesce', 'deadline'] as const;
+/**
+ * `straight`: no gateway; `coalesce`: one without a line of its own; `deadline`: one with it, in its default order;
+ * `gauges`: the same, with as many executions in the engine as its own gauges say.
+ */
+export const OVERLOAD_ARMS = ['straight', 'coalesce', 'deadline', 'gauges'] as const;
 export type OverloadArm = (typeof OVERLOAD_ARMS)[number];
 
 const TITLES: Readonly<Record<OverloadArm, string>> = {
   straight: 'straight at vLLM',
   coalesce: 'through Holdfast, no line',
   deadline: 'through Holdfast, deadline order',
+  gauges: 'through Holdfast, deadline order, room by gauges',
 };
 /** What `holdfast serve` is told; undefined: there is none. */
 const settingsOf: Readonly<Record<OverloadArm, (room: string) => readonly string[] | undefined>> = {
   straight: () => undefined,
   coalesce: () => ['--room', 'off'],
   deadline: (room) => ['--room', room],
+  gauges: () => ['--room', 'engine'],
 };
 /** A client whose program is known to ask four times, as the published one does. */
 const FOUR_ATTEMPTS = 'OpenAI/2.0 (.NET 8.0)';

@@ -3,7 +3,7 @@
  *
  *   npm run test:vllm -- [--arm gateway|straight|both] [--scene TEXT]… [--serve=FLAG]… [--json FILE]
  *   npm run test:vllm -- --profile [--json FILE]
- *   npm run test:vllm -- --overload DIR [--arms straight,coalesce,deadline] [--rounds N] [--first-seed S] [--room ROOM]
+ *   npm run test:vllm -- --overload DIR [--arms straight,coalesce,deadline,gauges] [--rounds N] [--first-seed S] [--room ROOM]
  *   npm run test:vllm -- --rooms 24,36,48,off [--rounds N]
  *
  * Exit code 1 when a scene with the gateway fails. The arm without it shows what happens otherwise; it cannot fail.
