@@ -12,6 +12,8 @@ export interface Arm {
   readonly client: Partial<ClientKind>;
   /** Several kinds of clients, as they differ from that; absent: all are alike. */
   readonly clients?: readonly Partial<ClientKind>[];
+  /** Of tenants that weigh other than 1, with `shares: tenant`. */
+  readonly weights?: Readonly<Record<string, number>> | undefined;
   readonly control: ControlSettings;
   readonly engine: Partial<EngineOptions>;
   /** How the control hears of the engine's gauges; absent: not at all. */
@@ -72,6 +74,17 @@ function arm(name: string, about: string, settings: Partial<Omit<Arm, 'name' | '
     pulse: 2.7,
     profile: 'qwen2.5-7b',
     ...settings,
+  };
+}
+
+/** The same tenants by weight: each asks for as much as it weighs, the last for ten times that. */
+function weighed(weights: readonly number[]): Partial<Arm> {
+  const named = (LOUD_TENANT ?? []).map((kind, at) => ({ kind, weight: weights[at] ?? 1 }));
+  return {
+    clients: named.map(({ kind, weight }) =>
+      Object.assign({}, kind, { weight: weight * (kind.weight ?? 1) }),
+    ),
+    weights: Object.fromEntries(named.map(({ kind: { tenant = '' }, weight }) => [tenant, weight])),
   };
 }
 
@@ -197,9 +210,27 @@ export const ARMS: readonly Arm[] = [
     client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
     control: { room: LINE_ROOM, order: 'oldest-first' },
   }),
+  ...(
+    [
+      ['deadline+shares', 'the same tenants, who are served in turn', [1, 1, 1]],
+      ['deadline+shares weights=3:1:1', 'the same; the first weighs three, and asks for three', [3, 1, 1]],
+      [
+        'deadline+shares weights=1:1:3',
+        'the same; the loud one weighs three, and asks for thirty',
+        [1, 1, 3],
+      ],
+    ] as const
+  ).map(([name, about, weights]) =>
+    arm(name, about, {
+      client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+      control: { room: LINE_ROOM, shares: 'tenant' },
+      ...weighed(weights),
+    }),
+  ),
   arm('holdfast', "the gateway's own defaults, clients without keys that say nothing", {
     client: { key: false },
     control: {},
+    gauges: GAUGES,
   }),
 ];
 

@@ -28,6 +28,8 @@ export interface GatewayParts {
   readonly book: ExecutionBook;
   /** The plan's calls by index. */
   readonly planned: readonly PlannedCall[];
+  /** Of tenants that have one other than 1. */
+  readonly weights: Readonly<Record<string, number>>;
 }
 
 interface Sent {
@@ -67,8 +69,13 @@ export class GatewayTarget implements Target {
     const attempt = attemptName(request);
     if (request.ordinal > 0) this.retries += 1;
     this.#sent.set(attempt, { listener, call: undefined });
-    this.#driver.send({ kind: 'arrive', attempt, facts: factsOf(request) });
+    this.#driver.send({ kind: 'arrive', attempt, facts: this.#factsOf(request) });
     return () => this.#driver.send({ kind: 'leave', attempt });
+  }
+
+  #factsOf(request: AttemptRequest): AttemptFacts {
+    const facts = factsOf(request);
+    return { ...facts, weight: this.#parts.weights[facts.tenant] };
   }
 
   #carry(verdict: Verdict): void {

@@ -39,6 +39,7 @@ export function settingsOf(scenario: string, seed: number, changes: Changes = {}
     engine: { numGpuBlocks, maxModelLen, ...arm.engine, ...changes.engine },
     cost: { ...cost, ...changes.cost },
     gauges: arm.gauges,
+    weights: arm.weights,
   };
 }
 

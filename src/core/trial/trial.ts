@@ -26,6 +26,8 @@ export interface TrialSettings {
   readonly cost: StepCost;
   /** How the control hears of the engine's gauges; absent: not at all. */
   readonly gauges?: GaugeModel | undefined;
+  /** Of tenants that have one other than 1, for `shares: tenant`. */
+  readonly weights?: Readonly<Record<string, number>> | undefined;
 }
 
 export interface TrialRecord {
@@ -46,7 +48,7 @@ export interface TrialRecord {
 
 /** Runs the plan until every call is settled and the engine is empty. Same settings, same record. */
 export function runTrial(settings: TrialSettings): TrialRecord {
-  const { plan, seed, capacity } = settings;
+  const { plan, seed, capacity, weights = {} } = settings;
   const clock = new VirtualClock();
   const planned = planCalls(plan, seed, capacity);
   const book = new ExecutionBook(clock);
@@ -63,7 +65,7 @@ export function runTrial(settings: TrialSettings): TrialRecord {
     makeId: (of) => `${of}-${(ids += 1)}`,
     uniform: () => jitter.uniform(),
   });
-  const target = new GatewayTarget({ clock, control, engine, book, planned });
+  const target = new GatewayTarget({ clock, control, engine, book, planned, weights });
   const drill = new Drill(planned, { clock, target, seed });
   const done = (): boolean => drill.settled && engine.live === 0;
   const sampler = new Sampler(clock, { control, engine, done });
