@@ -1,14 +1,21 @@
 /**
- * What a room policy costs the engine: calls served at saturation, in virtual time, over those without a limit.
+ * What a room policy costs the engine: calls served at saturation, in virtual time, over those without a limit; and
+ * whom the default lets wait while the engine is not full.
  *
  * Usage: npm run bench:room
  */
 
 import type { ControlSettings } from '../src/core/control/options.js';
-import { type Plan, PUBLISHED_CLIENT, PUBLISHED_PLAN, type Workload } from '../src/core/drill/plan.js';
+import {
+  type Arrivals,
+  type Plan,
+  PUBLISHED_CLIENT,
+  PUBLISHED_PLAN,
+  type Workload,
+} from '../src/core/drill/plan.js';
 import { profile } from '../src/core/engine/profiles.js';
 import { CAPACITIES } from '../src/core/trial/capacities.js';
-import { runTrial } from '../src/core/trial/trial.js';
+import { runTrial, type TrialRecord } from '../src/core/trial/trial.js';
 
 /** Counted from here on: the batch is full, and the line is not empty before the end. */
 const FROM_MS = 30_000;
@@ -25,6 +32,7 @@ interface Traffic {
   readonly workload: Workload;
   readonly perSecond: number;
   readonly seconds: number;
+  readonly arrivals?: Arrivals;
 }
 const LONG: Traffic = {
   workload: PUBLISHED_PLAN.workload,
@@ -42,20 +50,21 @@ const SHORT: Traffic = {
   seconds: 60,
 };
 
-function servedIn(
-  { workload, perSecond, seconds }: Traffic,
+function play(
+  { workload, perSecond, seconds, arrivals = 'poisson' }: Traffic,
   control: ControlSettings,
   stream: boolean,
   seed: number,
-): number {
+): TrialRecord {
   const plan: Plan = {
     ...PUBLISHED_PLAN,
     workload,
+    arrivals,
     stages: [{ name: 'saturated', seconds, rate: { perSecond } }],
     clients: [{ ...PUBLISHED_CLIENT, stream, deadlineSeconds: 24 * 3_600, retries: 0 }],
   };
   const { cost, numGpuBlocks, maxModelLen } = profile(PROFILE);
-  const { calls } = runTrial({
+  return runTrial({
     plan,
     seed,
     capacity: 1,
@@ -64,23 +73,37 @@ function servedIn(
     cost,
     gauges: { everyMs: 500, delayMs: 50 },
   });
-  const counted = ({ endedMs }: { endedMs: number }): boolean =>
-    endedMs >= FROM_MS && endedMs < seconds * 1_000;
-  return calls.filter(counted).length;
 }
 
 function served(traffic: Traffic, control: ControlSettings, stream = false): number {
-  return SEEDS.reduce((sum, seed) => sum + servedIn(traffic, control, stream, seed), 0);
+  const counted = ({ endedMs }: { endedMs: number }): boolean =>
+    endedMs >= FROM_MS && endedMs < traffic.seconds * 1_000;
+  return SEEDS.reduce(
+    (sum, seed) => sum + play(traffic, control, stream, seed).calls.filter(counted).length,
+    0,
+  );
+}
+
+/** Calls a second without a limit. */
+const rate = (most: number, { seconds }: Traffic): number =>
+  most / SEEDS.length / (seconds - FROM_MS / 1_000);
+
+/** How long each call waited in line with the default room, milliseconds. */
+function waits(traffic: Traffic): number[] {
+  return SEEDS.flatMap((seed) => {
+    const { executions, planned } = play(traffic, {}, false, seed);
+    return executions.map(({ call, createdMs }) => createdMs - (planned[call]?.atMs ?? 0));
+  });
 }
 
 function table(name: string, traffic: Traffic, rooms: readonly number[]): void {
   const most = served(traffic, { room: 'off' });
-  const perSecond = most / SEEDS.length / (traffic.seconds - FROM_MS / 1_000);
-  process.stdout.write(`${name}: ${perSecond.toFixed(2)} calls a second without a limit\n`);
+  process.stdout.write(`${name}: ${rate(most, traffic).toFixed(2)} calls a second without a limit\n`);
   const say = (room: string, control: ControlSettings, stream = false): void => {
     const kept = ((100 * served(traffic, control, stream)) / most).toFixed(1);
     process.stdout.write(`  ${room.padEnd(36)} ${kept.padStart(6)} %\n`);
   };
+  say('the default', {});
   for (const room of rooms) say(`${room}`, { room });
   for (const roomWaiting of [1, 2, 4, 8, 16]) {
     say(`first-token, ${roomWaiting} waiting, streams`, { room: 'first-token', roomWaiting }, true);
@@ -92,5 +115,31 @@ function table(name: string, traffic: Traffic, rooms: readonly number[]): void {
   }
 }
 
+/** Of what the engine serves at most, Poisson arrivals but for the last, which come in bursts. */
+const LOADS: readonly (readonly [name: string, load: number, arrivals: Arrivals])[] = [
+  ['0.3 of that', 0.3, 'poisson'],
+  ['0.6 of that', 0.6, 'poisson'],
+  ['0.8 of that', 0.8, 'poisson'],
+  ['0.3 of that, in bursts', 0.3, { burstiness: 0.03 }],
+];
+
+function waitTable(name: string, traffic: Traffic): void {
+  const most = rate(served(traffic, { room: 'off' }), traffic);
+  process.stdout.write(
+    `${name}: who waits in line with the default room, of ${most.toFixed(2)} calls a second\n`,
+  );
+  for (const [words, load, arrivals] of LOADS) {
+    const all = waits({ ...traffic, perSecond: load * most, seconds: 300, arrivals });
+    const waited = all.filter((ms) => ms > 0);
+    const share = ((100 * waited.length) / all.length).toFixed(2);
+    const longest = Math.max(0, ...waited).toFixed(0);
+    process.stdout.write(
+      `  ${words.padEnd(36)} ${share.padStart(6)} % of ${all.length}, ${longest} ms at most\n`,
+    );
+  }
+}
+
 table('long prompts', LONG, [40, 60, 80, 100]);
 table('short prompts', SHORT, [80, 256]);
+waitTable('long prompts', LONG);
+waitTable('short prompts', SHORT);

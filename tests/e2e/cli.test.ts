@@ -156,7 +156,7 @@ describe('holdfast serve', () => {
   });
 
   test('SIGTERM lets an answer under way be finished, refuses new ones, and exits with 0', async (t) => {
-    const { engine, answer } = slowEngine();
+    const { engine, asked: underWay, answer } = slowEngine();
     const running = run(t, [
       'serve',
       '--port',
@@ -167,7 +167,7 @@ describe('holdfast serve', () => {
     t.after(() => engine.close());
     const url = await listening(running);
     const asked = ask(url);
-    await once(engine, 'request');
+    await underWay;
     running.child.kill('SIGTERM');
     await logged(running, /stopping/);
     answer();
@@ -177,7 +177,7 @@ describe('holdfast serve', () => {
   });
 
   test('a second signal ends at once, with 1', async (t) => {
-    const { engine } = slowEngine();
+    const { engine, asked: underWay } = slowEngine();
     const running = run(t, [
       'serve',
       '--port',
@@ -190,7 +190,7 @@ describe('holdfast serve', () => {
       engine.closeAllConnections();
     });
     const asked = ask(await listening(running)).catch((error: unknown) => error);
-    await once(engine, 'request');
+    await underWay;
     running.child.kill('SIGINT');
     await logged(running, /stopping/);
     running.child.kill('SIGINT');
@@ -251,14 +251,27 @@ async function logged(running: Running, pattern: RegExp): Promise<void> {
     await Promise.race([once(running.child.stderr, 'data'), running.ended]);
 }
 
-/** An engine that answers when it is told to. */
-function slowEngine(): { readonly engine: Server; readonly answer: () => void } {
+/** An engine that answers when it is told to, once it was asked; it has no meter. */
+function slowEngine(): {
+  readonly engine: Server;
+  readonly asked: Promise<void>;
+  readonly answer: () => void;
+} {
   let answer = (): void => {};
+  let wake = (): void => {};
+  const asked = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
   const engine = createServer((request, response) => {
     request.resume();
+    if (request.url === '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
     answer = () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"answer"}');
     };
+    wake();
   });
-  return { engine, answer: () => answer() };
+  return { engine, asked, answer: () => answer() };
 }

@@ -1,4 +1,4 @@
-/** Room `engine` on real sockets: the engine's own meter decides how much it is sent, and does not when it is missing. */
+/** Rooms that follow the engine's own meter on real sockets: it decides how much is sent, and does not when it is missing. */
 
 import { equal, match, ok } from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
@@ -8,7 +8,9 @@ import { type Rig, startRig } from '../support/gateway-rig.js';
 
 const CALLS = 40;
 const BATCH = 3;
-const ENGINE: GatewaySettings = { control: { room: 'engine', roomTarget: 2 }, gaugesEveryMs: 50 };
+const OFTEN: GatewaySettings = { control: { roomTarget: 2 }, gaugesEveryMs: 50 };
+const ASKED_FOR: GatewaySettings = { ...OFTEN, control: { ...OFTEN.control, room: 'engine' } };
+const NONE: GatewaySettings = { ...OFTEN, control: { room: 'off' } };
 
 let running: Rig | undefined;
 afterEach(async () => {
@@ -16,19 +18,19 @@ afterEach(async () => {
   running = undefined;
 });
 
-/** An engine that keeps every call until it is let go of, and says how many it runs; `meter`: whether it has one. */
+/** An engine that keeps every call until it is let go of, and says how many it runs. */
 class Machine {
   readonly held: EngineCall[] = [];
+  /** What came with the looks at its meter. */
+  readonly looks: EngineCall[] = [];
   open = false;
-  looks = 0;
-  meter: boolean;
+  meter: 'there' | 'none' | 'hangs';
 
-  constructor(meter: boolean) {
+  constructor(meter: Machine['meter']) {
     this.meter = meter;
   }
 
-  readonly script: Script = (call) => {
-    if (call.request.url === '/metrics') return this.#measure(call);
+  readonly calls: Script = (call) => {
     this.held.push(call);
     if (this.open) this.letGo();
   };
@@ -38,9 +40,11 @@ class Machine {
     for (const { response } of this.held.splice(0)) response.end('{"ok":true}');
   }
 
-  #measure({ response }: EngineCall): void {
-    this.looks += 1;
-    if (!this.meter) {
+  readonly measure: Script = (call) => {
+    this.looks.push(call);
+    const { response } = call;
+    if (this.meter === 'hangs') return;
+    if (this.meter === 'none') {
       response.writeHead(404).end();
       return;
     }
@@ -48,47 +52,86 @@ class Machine {
     response.end(
       `vllm:num_requests_running{engine="0"} ${runs}.0\nvllm:num_requests_waiting{engine="0"} ${this.held.length - runs}.0\n`,
     );
-  }
+  };
 }
 
 async function start(machine: Machine, settings: GatewaySettings): Promise<Rig> {
-  running = await startRig(machine.script, settings);
+  running = await startRig({ calls: machine.calls, meter: machine.measure }, settings);
   return running;
 }
 
-function ask({ gateway }: Rig): Promise<number>[] {
+function ask({ gateway }: Rig, from = 0): Promise<number>[] {
   return Array.from({ length: CALLS }, async (_, call) => {
     const response = await fetch(`${gateway.url}/v1/completions`, {
       method: 'POST',
       headers: { authorization: 'Bearer a' },
-      body: JSON.stringify({ prompt: `${call}` }),
+      body: JSON.stringify({ prompt: `${from + call}` }),
     });
     await response.arrayBuffer();
     return response.status;
   });
 }
 
-test('the engine is sent what it runs and a few more, the others wait in line, and all are answered', async () => {
-  const machine = new Machine(true);
-  const rig = await start(machine, ENGINE);
-  await rig.heard('gauges');
+const good = async (answers: readonly Promise<number>[]): Promise<number> =>
+  (await Promise.all(answers)).filter((status) => status === 200).length;
+
+for (const [how, settings] of [
+  ['by default', OFTEN],
+  ['with the room that follows it', ASKED_FOR],
+] as const) {
+  test(`${how} the engine is sent what it runs and a few more by its meter, the others wait in line, and all are answered`, async () => {
+    const machine = new Machine('there');
+    const rig = await start(machine, settings);
+    await rig.heard('gauges');
+    const answers = ask(rig);
+    await rig.heard('arrive', CALLS);
+    // As many as come at once are let in where nobody waits; from the next look on no more until they are done.
+    await rig.heard('gauges', 10);
+    const { length } = machine.held;
+    ok(length > BATCH && length < CALLS, `${length} of ${CALLS} at an engine that runs ${BATCH}`);
+    const later = ask(rig, CALLS);
+    await rig.heard('arrive', 2 * CALLS);
+    await rig.heard('gauges', 20);
+    equal(machine.held.length, length);
+    match(rig.metrics.text(), /holdfast_engine_gauges_trusted\{[^}]*\} 1\.0\n/);
+    machine.letGo();
+    equal(await good([...answers, ...later]), 2 * CALLS);
+    equal(rig.warned.length, 0);
+    ok(machine.looks.every(({ request }) => request.headers.authorization === undefined));
+    match(rig.metrics.text(), new RegExp(`holdfast_attempts_total ${2 * CALLS}\\.0\n`));
+  });
+}
+
+test('by default an engine without a meter has no limit, and nothing is said of it', async () => {
+  const machine = new Machine('none');
+  const rig = await start(machine, OFTEN);
   const answers = ask(rig);
   await rig.heard('arrive', CALLS);
-  await rig.heard('gauges', 30);
-  ok(machine.held.length > BATCH, `${machine.held.length} at an engine that runs ${BATCH}`);
-  ok(machine.held.length <= CALLS / 2, `${machine.held.length} at an engine that runs ${BATCH}`);
-  match(rig.metrics.text(), /holdfast_engine_gauges_trusted\{[^}]*\} 1\.0\n/);
+  await rig.heard('gauges', 4);
+  equal(machine.held.length, CALLS);
   machine.letGo();
-  equal((await Promise.all(answers)).filter((status) => status === 200).length, CALLS);
+  equal(await good(answers), CALLS);
   equal(rig.warned.length, 0);
+  const text = rig.metrics.text();
+  ok(!/holdfast_engine_gauges_trusted\{/.test(text), 'no gauges, no distrust');
+  ok(!/holdfast_engine_room\{/.test(text), 'no limit');
 });
 
-test('without a meter the engine has no limit, which is said once and shows in the metrics', async () => {
-  const machine = new Machine(false);
+test('a meter that never answers delays neither calls nor the end of the gateway', async () => {
+  const machine = new Machine('hangs');
   machine.open = true;
-  const rig = await start(machine, ENGINE);
+  const rig = await start(machine, OFTEN);
+  equal(await good(ask(rig)), CALLS);
+  ok(machine.looks.length > 0);
+  await rig.gateway.drain();
+});
+
+test('where a room was asked for, a meter that is missing is said once, shows in the metrics, and leaves no limit', async () => {
+  const machine = new Machine('none');
+  machine.open = true;
+  const rig = await start(machine, ASKED_FOR);
   await rig.heard('gauges', 5);
-  equal((await Promise.all(ask(rig))).filter((status) => status === 200).length, CALLS);
+  equal(await good(ask(rig)), CALLS);
   equal((await rig.verdict('warn')).warning, 'engine_gauges_absent');
   const text = rig.metrics.text();
   match(text, /holdfast_engine_gauges_trusted\{[^}]*\} 0\.0\n/);
@@ -97,15 +140,34 @@ test('without a meter the engine has no limit, which is said once and shows in t
 });
 
 test('a reload begins to read the meter, and ends it', async () => {
-  const machine = new Machine(true);
-  const rig = await start(machine, { gaugesEveryMs: 50 });
-  equal(machine.looks, 0);
+  const machine = new Machine('there');
+  const rig = await start(machine, NONE);
+  equal(machine.looks.length, 0);
   const upstreams = [{ url: rig.engine.url }];
-  rig.gateway.reconfigure(gatewayConfig({ ...ENGINE, upstreams }));
+  rig.gateway.reconfigure(gatewayConfig({ ...ASKED_FOR, upstreams }));
   await rig.heard('gauges', 3);
-  rig.gateway.reconfigure(gatewayConfig({ upstreams }));
-  const { looks } = machine;
+  rig.gateway.reconfigure(gatewayConfig({ ...NONE, upstreams }));
+  const { length } = machine.looks;
   machine.open = true;
   await Promise.all(ask(rig));
-  ok(machine.looks <= looks + 1, 'at most the look that was under way');
+  ok(machine.looks.length <= length + 1, 'at most the look that was under way');
+});
+
+test('the room of one engine may change while it runs, with or without a meter', async () => {
+  const machine = new Machine('there');
+  const rig = await start(machine, NONE);
+  const { url } = rig.engine;
+  rig.gateway.reconfigure(gatewayConfig({ ...NONE, upstreams: [{ url, room: 2 }] }));
+  const answers = ask(rig);
+  await rig.heard('arrive', CALLS);
+  await rig.engine.calls.next('the second', () => true, 2);
+  equal(machine.held.length, 2);
+  rig.gateway.reconfigure(gatewayConfig({ ...NONE, upstreams: [{ url, room: 5 }] }));
+  await rig.heard('reconfigure', 2);
+  await rig.engine.calls.next('the fifth', () => true, 5);
+  equal(machine.held.length, 5);
+  rig.gateway.reconfigure(gatewayConfig({ ...NONE, upstreams: [{ url, room: 'engine' }] }));
+  await rig.heard('gauges', 2);
+  machine.letGo();
+  equal(await good(answers), CALLS);
 });

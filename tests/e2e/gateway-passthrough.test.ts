@@ -40,7 +40,7 @@ describe('what is no attempt of a call', () => {
         ['/tokenize?x=1&y=%20', 'a', 'b', body ?? ''],
       );
     }
-    equal(rig.events.items.length, 0);
+    ok(rig.events.items.every(({ kind }) => kind === 'gauges'));
   });
 
   test('a GET of a call route is none, nor is a longer path', async () => {
@@ -48,7 +48,7 @@ describe('what is no attempt of a call', () => {
     await (await fetch(`${rig.gateway.url}/v1/chat/completions`)).text();
     await (await fetch(`${rig.gateway.url}/v1/messages/count_tokens`, { method: 'POST', body: '{}' })).text();
     equal(rig.engine.calls.items.length, 2);
-    equal(rig.events.items.length, 0);
+    ok(rig.events.items.every(({ kind }) => kind === 'gauges'));
   });
 
   test('keeps the length that its client stated, and bytes in headers that are no ASCII', async () => {

@@ -41,7 +41,7 @@ export const FAMILIES: Readonly<Record<string, Watched>> = {
   },
   holdfast_engine_gauges_trusted: {
     labels: ['engine'],
-    make: '0 for long: `/metrics` of the engine cannot be read or is not its own; absent where no room follows it',
+    make: '0 for long: `/metrics` of the engine cannot be read or is not its own; absent where no room follows it, and where it never had gauges and need not',
   },
   holdfast_engine_room: {
     labels: ['engine'],

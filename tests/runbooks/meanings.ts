@@ -329,12 +329,13 @@ export const WARNINGS: Readonly<Record<Warning, Meaning>> = {
     todo: 'a key must name one call: find the client that shares it between calls',
   },
   engine_gauges_absent: {
-    happened: 'room `engine`: the engine’s own gauges could not be read three times in a row',
+    happened:
+      'a room follows the engine’s own gauges, and they could not be read three times in a row; with `auto`: any more',
     whose: 'operator',
     todo: '`/metrics` of the engine must answer; until then it gets twice what it ran when full, or has no limit',
   },
   engine_gauges_wrong: {
-    happened: 'room `engine`: the gauges show less than the engine has been given, or stand still',
+    happened: 'a room follows gauges that show less than the engine has been given, or stand still',
     whose: 'engine',
     todo: 'a proxy that caches `/metrics`, or a meter of another engine; until they agree again, as above',
   },

@@ -16,6 +16,15 @@ export interface EngineCall {
 
 export type Script = (call: EngineCall) => void;
 
+/** What answers calls, and what looks at the engine's meter, which are none. */
+export interface Scripts {
+  readonly calls: Script;
+  readonly meter: Script;
+}
+
+const METER = '/metrics';
+const noMeter: Script = ({ response }) => void response.writeHead(404).end();
+
 export class FakeEngine {
   readonly calls = new Stream<EngineCall>();
   readonly #server: Server;
@@ -23,11 +32,11 @@ export class FakeEngine {
   /** Called when the head of a request is there, before its body; the script is not called then. */
   onRequest: ((call: Pick<EngineCall, 'request' | 'response'>) => void) | undefined;
 
-  private constructor(script: Script) {
-    this.script = script;
+  private constructor({ calls, meter }: Scripts) {
+    this.script = calls;
     this.#server = createServer({ maxHeaderSize: 65_536 }, (request, response) => {
       request.socket.setMaxListeners(0);
-      if (this.onRequest !== undefined) {
+      if (this.onRequest !== undefined && request.url !== METER) {
         this.onRequest({ request, response });
         return;
       }
@@ -40,6 +49,7 @@ export class FakeEngine {
       request.on('end', () => {
         const body = Buffer.concat(pieces).toString('utf8');
         const call = { request, response, socket: request.socket, body, closed };
+        if (request.url === METER) return meter(call);
         this.calls.push(call);
         this.script(call);
       });
@@ -47,8 +57,9 @@ export class FakeEngine {
     this.#server.maxHeadersCount = 0;
   }
 
-  static async start(script: Script = () => {}): Promise<FakeEngine> {
-    const engine = new FakeEngine(script);
+  /** Without a script of its own for it, it has no meter. */
+  static async start(script: Script | Scripts = () => {}): Promise<FakeEngine> {
+    const engine = new FakeEngine(typeof script === 'function' ? { calls: script, meter: noMeter } : script);
     await new Promise<void>((resolve) => {
       engine.#server.listen(0, '127.0.0.1', resolve);
     });

@@ -10,7 +10,7 @@ import { pseudonyms } from '../../src/shell/gateway/pseudonym.js';
 import { type Gateway, startGateway } from '../../src/shell/gateway/server.js';
 import { createLog } from '../../src/shell/shared/log.js';
 import { SystemClock } from '../../src/shell/shared/system-clock.js';
-import { FakeEngine, type Script } from './fake-engine.js';
+import { FakeEngine, type Script, type Scripts } from './fake-engine.js';
 import { OVER_TLS } from './over-tls.js';
 import { Stream } from './promised.js';
 
@@ -54,7 +54,7 @@ export interface Rig {
 
 /** Starts both; the moment after the last byte is short unless the settings say otherwise. */
 export async function startRig(
-  script: Script,
+  script: Script | Scripts,
   settings: GatewaySettings = {},
   clock: Clock = new SystemClock(),
   certificate = OVER_TLS?.certificate,

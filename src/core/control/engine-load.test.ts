@@ -97,7 +97,53 @@ describe('an engine whose gauges are true', () => {
   });
 });
 
+describe('an engine that is not full', () => {
+  const idle = (): Rig => {
+    const rig = new Rig(100);
+    rig.room.read({ running: 0, waiting: 0 }, { used: 0, showing: 0 }, TARGET, 0);
+    return rig;
+  };
+
+  test('is given as many as come at once, so that nobody waits for a look', () => {
+    const rig = idle();
+    rig.fill(30);
+    assert.equal(rig.used, 30);
+    rig.look(rig.truth, { ends: 30, most: 0 });
+    rig.fill(30);
+    assert.equal(rig.used, 30);
+  });
+
+  test('is given as many at once as it ever ran, once nobody has waited for a while', () => {
+    const rig = idle();
+    rig.looks(10, honest, 90);
+    assert.equal(rig.truth.running, 90);
+    rig.end(90);
+    for (let look = 0; look < 25; look += 1) rig.look(rig.truth, { most: 0 });
+    rig.fill(90);
+    assert.equal(rig.used, 90);
+  });
+
+  test('is given few at once while others have just waited, whatever it ran before', () => {
+    const rig = full(100);
+    rig.end(rig.used);
+    rig.look(rig.truth, { most: 0 });
+    rig.fill();
+    assert.ok(rig.used <= 8 * TARGET, `${rig.used} at once`);
+  });
+});
+
 describe('gauges that are not true', () => {
+  test('since they are those of one of two engines behind one address hold nobody up until they are found out', () => {
+    const rig = new Rig(80);
+    rig.room.read({ running: 0, waiting: 0 }, { used: 0, showing: 0 }, TARGET, 0);
+    for (let look = 0; look < 120; look += 1) {
+      const most = look % 60 < 30 ? 40 : 8;
+      const { running, waiting } = rig.truth;
+      rig.look({ running: Math.floor(running / 2), waiting }, { ends: 4, most });
+      assert.ok(rig.used >= most, `${rig.used} of ${most} at look ${look}`);
+    }
+  });
+
   test('that cannot be read leave no limit, but where it is known what fills the engine', () => {
     const fresh = new Rig(80);
     fresh.look(undefined, { most: 500 });

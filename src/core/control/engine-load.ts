@@ -20,12 +20,18 @@ export type GaugeTrust = 'unread' | 'trusted' | 'absent' | 'wrong';
 const SEEN_AFTER_MS = 1_000;
 /** A disagreement or an agreement that lasts so long is believed, milliseconds. */
 const BELIEVED_AFTER_MS = 5_000;
+/** From so many times the target on what is held is load enough to tell the engine's gauges from half of them. */
+const TELLING = 4;
 /** Looks in a row that read nothing, until what was read before is too old. */
 const MOST_MISSES = 3;
 /** Share of what is held by which a gauge may be lower beyond the target, before it is wrong even while it moves. */
 const SLACK = 0.1;
 /** The most that may be started between two looks beyond what ends. */
 const MOST_STEP = 256;
+/** An engine in which nobody has waited for so long, and before which nobody has, is not full, milliseconds. */
+const CALM_MS = 10_000;
+/** As many may be started at once on such an engine: nobody should wait for a look at an engine that idles. */
+const CALM_STEP = 32;
 /** Without gauges an engine that was seen full gets so many times what it ran then. */
 const BLIND_SHARE = 2;
 
@@ -39,9 +45,16 @@ export class GaugedRoom {
   #misses = 0;
   /** Most that ran while the gauges showed others waiting: what fills the batch. */
   #fullAt = 0;
+  /** Most that ran. */
+  #ranAt = 0;
+  /** When somebody last waited, in the engine or for its room. */
+  #strainedAt = Number.NEGATIVE_INFINITY;
   #last: EngineLoad | undefined;
   #disagreesSince: number | undefined;
   #agreesSince: number | undefined;
+  /** Since when they have agreed under load, and whether that was long enough to believe what they lack as well. */
+  #provesSince: number | undefined;
+  #proven = false;
   /** When the gauges last moved. */
   #movedAt = 0;
   /** Executions held and the time they were sent, oldest first: those that a gauge need not show yet. */
@@ -50,6 +63,11 @@ export class GaugedRoom {
   #peak = 0;
   #peakBefore = 0;
   #turnedAt = 0;
+
+  /** Whether its gauges were ever read. */
+  get seen(): boolean {
+    return this.#last !== undefined;
+  }
 
   took(execution: object, used: number, now: number): void {
     this.#young.set(execution, now);
@@ -72,7 +90,7 @@ export class GaugedRoom {
     this.#last = load;
     this.#weigh(load, settled, target, now);
     if (this.trust === 'wrong') return this.#goBlind();
-    this.#follow(load, settled, held, target);
+    this.#follow(load, settled, held, target, now);
     this.#turn(held.used, now);
   }
 
@@ -88,6 +106,7 @@ export class GaugedRoom {
 
   /** No worse than no room at all, and no endless queue where it is known what fills the engine. */
   #goBlind(): void {
+    this.#proven = false;
     this.limit = this.#fullAt > 0 ? BLIND_SHARE * this.#fullAt : Number.POSITIVE_INFINITY;
     this.#step = 0;
   }
@@ -99,33 +118,43 @@ export class GaugedRoom {
     const disagrees = short > target + SLACK * settled || (short > 0 && stuck);
     if (disagrees) {
       this.#agreesSince = undefined;
+      this.#provesSince = undefined;
       this.#disagreesSince ??= now;
       if (now - this.#disagreesSince >= BELIEVED_AFTER_MS || stuck) this.trust = 'wrong';
     } else {
       this.#disagreesSince = undefined;
       this.#agreesSince ??= now;
     }
+    if (!disagrees && settled >= TELLING * target) {
+      this.#provesSince ??= now;
+      this.#proven ||= now - this.#provesSince >= BELIEVED_AFTER_MS;
+    }
     const agrees = this.#agreesSince !== undefined && now - this.#agreesSince >= BELIEVED_AFTER_MS;
     const again = this.trust === 'wrong' ? agrees && !stuck : !disagrees;
     if (again) this.trust = 'trusted';
   }
 
-  #follow({ running, waiting }: EngineLoad, settled: number, held: HeldThere, target: number): void {
+  #follow(load: EngineLoad, settled: number, held: HeldThere, target: number, now: number): void {
+    const { running, waiting } = load;
     const { used, showing } = held;
-    // Whatever has been there for a while and does not run must wait.
-    const least = Math.max(0, settled - Math.max(running, showing));
+    // Whatever has been there for a while and does not run must wait, if these are the gauges of all that was sent.
+    const least = this.#proven ? Math.max(0, settled - Math.max(running, showing)) : 0;
     // More than there ever was from here is others'.
     const strangers = running + waiting > Math.max(this.#peak, this.#peakBefore, used);
     this.waiting = Math.min(used, strangers ? least : Math.max(waiting, least));
     if (waiting > 0 && !strangers) this.#fullAt = Math.max(this.#fullAt, Math.min(running, used));
+    this.#ranAt = Math.max(this.#ranAt, Math.min(running, used));
+    const exhausted = used >= this.limit;
+    if (this.waiting > 0 || exhausted) this.#strainedAt = now;
     if (this.waiting > 0) {
       this.#step = this.waiting > target ? Math.max(target, this.#step / 2) : this.#step;
       this.limit = Math.max(1, used - this.waiting + target);
       return;
     }
-    const exhausted = used >= this.limit;
-    this.#step = Math.min(MOST_STEP, Math.max(target, exhausted ? 2 * this.#step : this.#step));
-    this.limit = used + this.#step;
+    const calm = now - this.#strainedAt >= CALM_MS;
+    const leastStep = calm ? Math.max(target, CALM_STEP) : target;
+    this.#step = Math.min(MOST_STEP, Math.max(leastStep, exhausted ? 2 * this.#step : this.#step));
+    this.limit = Math.max(used + this.#step, calm ? this.#ranAt : 0);
   }
 
   /** Forgets the moments of those that every gauge shows by now. */

@@ -110,9 +110,9 @@ export class Fleet {
     const open = members.filter((member) => member.opensTo(now));
     const near = this.#affinity.of(facts);
     if (near !== undefined && open.includes(near)) return near;
-    const measured = open.every(({ room }) => Number.isFinite(room.most));
+    const measured = open.every(({ room }) => Number.isFinite(room.size));
     const fullness = ({ room, health }: Member): number =>
-      (room.used + 1) / ((measured ? room.most : 1) * health.share(now));
+      (room.used + 1) / ((measured ? room.size : 1) * health.share(now));
     let best: Member | undefined;
     let least = Number.POSITIVE_INFINITY;
     for (const member of open) {

@@ -1,10 +1,14 @@
 /** The settings of the control: one interface, one constant of defaults, checked once. */
 
+/** The rooms that have a name; {@link RoomPolicy} says what each is. */
+export const NAMED_ROOMS = ['auto', 'off', 'first-token', 'engine'] as const;
+
 /**
  * How many executions an engine may hold at once: no limit, so many, or one more as long as few of those that it has
- * wait for their first byte (`first-token`) or wait in it by its own gauges (`engine`).
+ * wait for their first byte (`first-token`) or wait in it by its own gauges (`engine`). `auto`: no limit until its
+ * gauges were read for the first time, and `engine` from then on.
  */
-export type RoomPolicy = 'off' | 'first-token' | 'engine' | number;
+export type RoomPolicy = (typeof NAMED_ROOMS)[number] | number;
 
 export interface ControlOptions {
   /** `off`: every attempt makes its own execution; `adopt`: one to one; `identical`: concurrent equals share. */
@@ -28,7 +32,7 @@ export interface ControlOptions {
   readonly roomWaiting: number;
   /** Room `first-token`: answers that an engine may make at once which come whole and show no first byte before. */
   readonly roomWhole: number;
-  /** Room `engine`: executions that may wait inside an engine. */
+  /** Room `engine` and `auto`: executions that may wait inside an engine. */
   readonly roomTarget: number;
   /** The engines, at least one. Names, models and their order are read once; `room` may change. */
   readonly engines: readonly EngineOptions[];
@@ -125,7 +129,7 @@ export const CONTROL_DEFAULTS: ControlOptions = {
   defaultClass: 'standard',
   margin: 1.5,
   learnDeadlines: true,
-  room: 'off',
+  room: 'auto',
   roomWaiting: 16,
   roomWhole: 80,
   roomTarget: 4,

@@ -5,7 +5,7 @@ import type { Execution } from './call.js';
 import { type EngineLoad, GaugedRoom, type GaugeTrust } from './engine-load.js';
 import type { ControlOptions, RoomPolicy } from './options.js';
 
-/** What is counted under `first-token` and `engine`. */
+/** What is counted under `first-token`, and under those that follow the engine's gauges. */
 type Limits = Pick<ControlOptions, 'roomWaiting' | 'roomWhole' | 'roomTarget'>;
 /** What of an execution matters here. */
 type Held = Pick<Execution, 'streams'>;
@@ -28,6 +28,16 @@ export class Room {
     this.#limits = limits;
   }
 
+  /** Whether it follows the engine's gauges, as soon as there are any. */
+  get #follows(): boolean {
+    return this.#policy === 'engine' || this.#policy === 'auto';
+  }
+
+  /** Whether its engine may be one that has no gauges: that is nothing to be distrusted for. */
+  get #unseen(): boolean {
+    return this.#policy === 'auto' && !this.#gauged.seen;
+  }
+
   /** From now on; what runs above it runs to its end. */
   resize(policy: RoomPolicy, limits: Limits): void {
     if (policy !== this.#policy) this.#gauged = new GaugedRoom();
@@ -37,20 +47,24 @@ export class Room {
 
   /** What the engine says of its load; undefined: it could not be read. */
   read(load: EngineLoad | undefined, now: number): void {
-    if (this.#policy !== 'engine') return;
+    if (!this.#follows || (load === undefined && this.#unseen)) return;
     const showing = this.#used - this.#whole - this.#silent.size;
     this.#gauged.read(load, { used: this.#used, showing }, this.#limits.roomTarget, now);
   }
 
   /** What is made of the engine's gauges; undefined where the room does not follow them. */
   get trust(): GaugeTrust | undefined {
-    return this.#policy === 'engine' ? this.#gauged.trust : undefined;
+    return this.#follows && !this.#unseen ? this.#gauged.trust : undefined;
+  }
+
+  /** The number that it was set to, to compare engines by; Infinity: none, as a limit by gauges is of the moment. */
+  get size(): number {
+    return typeof this.#policy === 'number' ? this.#policy : Number.POSITIVE_INFINITY;
   }
 
   /** Infinity: no number is set. */
   get most(): number {
-    if (this.#policy === 'engine') return this.#gauged.limit;
-    return typeof this.#policy === 'number' ? this.#policy : Number.POSITIVE_INFINITY;
+    return this.#follows ? this.#gauged.limit : this.size;
   }
 
   get used(): number {
@@ -64,7 +78,7 @@ export class Room {
 
   /** How many executions it holds when full, as far as that can be told now: Infinity where it is far from full. */
   get capacity(): number {
-    if (this.#policy === 'engine') {
+    if (this.#follows) {
       return this.#used >= NEARLY_FULL * this.most ? this.#used : Number.POSITIVE_INFINITY;
     }
     if (this.#policy !== 'first-token') return this.most;
@@ -76,7 +90,7 @@ export class Room {
   take(execution: Held, now: number): void {
     assert(this.free, 'an execution started without room');
     this.#used += 1;
-    if (this.#policy === 'engine') this.#gauged.took(execution, this.#used, now);
+    if (this.#follows) this.#gauged.took(execution, this.#used, now);
     if (execution.streams) this.#silent.add(execution);
     else this.#whole += 1;
   }

@@ -81,7 +81,7 @@ test('a value that does not fit is told by its flag, variable or key', () => {
     [
       ['--room', 'many'],
       {},
-      /^--room must be off, first-token, engine or a whole number from 1 to 1000000, not "many"$/,
+      /^--room must be auto, off, first-token, engine or a whole number from 1 to 1000000, not "many"$/,
     ],
     [
       ['--grace', '60'],

@@ -100,7 +100,7 @@ test('a file that does not fit leaves everything as it was, every complaint is s
     lines.map(({ level, message }) => `${level} ${message}`),
     [
       `error the configuration was not taken over, what was in force stays: ${path} does not fit:`,
-      'error line 2: control.room must be off, first-token, engine or a whole number from 1 to 1000000, not 0',
+      'error line 2: control.room must be auto, off, first-token, engine or a whole number from 1 to 1000000, not 0',
       'error line 3: control.graze is not a setting; did you mean grace?',
     ],
   );

@@ -19,7 +19,10 @@ export const SETTING_FLAGS = {
     help: 'adopt: a retry takes over the work its call has; identical; off (adopt)',
   },
   budget: { value: 'MODE', help: 'what the retry budget charges: entitlement, strict or off (entitlement)' },
-  room: { value: 'N|first-token|off', help: 'how many executions the engine may hold at once (off)' },
+  room: {
+    value: 'ROOM',
+    help: 'how many executions the engine may hold at once: a number, auto, engine, first-token or off (auto)',
+  },
   order: {
     value: 'ORDER',
     help: 'who leaves the line first: deadline, oldest-first or newest-first (deadline)',

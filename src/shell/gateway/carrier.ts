@@ -63,8 +63,13 @@ export class Carrier implements AttemptSink, ExecutionSink {
     this.#parts = parts;
     this.#driver = new Driver(parts.control, parts.clock, (verdict) => this.#carry(verdict));
     const { config, clock, upstream, observer } = parts;
-    const missed = (engine: string, why: string): void => observer.gaugesMissed(engine, why);
-    this.#gauges = new GaugeFeed({ config, clock, upstream, missed, send: (event) => this.send(event) });
+    this.#gauges = new GaugeFeed({
+      config,
+      clock,
+      upstream,
+      send: (event) => this.send(event),
+      say: (engine, word) => observer.gauges(engine, word),
+    });
   }
 
   /** From now on the engines' gauges are read, where a room follows them. */

@@ -8,6 +8,7 @@ import {
   CONTROL_RANGES,
   type ControlOptions,
   HEALTH_RANGES,
+  NAMED_ROOMS,
 } from '../../core/control/options.js';
 import {
   boolean,
@@ -184,11 +185,11 @@ export const CONTROL = {
     about:
       'the highest class of tenants for which `tenants` says nothing; as `control.default_class` when absent, so that anybody may ask for a lower class and nobody for a higher one',
   }),
-  room: setting(countOr(['off', 'first-token', 'engine'] as const, CONTROL_RANGES.room), {
+  room: setting(countOr(NAMED_ROOMS, CONTROL_RANGES.room), {
     default: own.room,
     changes: 'live',
     about:
-      'how many executions the engine may hold at once, the others wait in line here: a number; `first-token`, one more as long as few of those that it has wait for their first byte; `engine`, as many as keep a few waiting in it by its own gauges; or no limit (`off`)',
+      'how many executions the engine may hold at once, the others wait in line here: a number; `first-token`, one more as long as few of those that it has wait for their first byte; `engine`, as many as keep a few waiting in it by its own gauges; `auto`, the same where it has gauges as vLLM has, and no limit where it never had; or no limit (`off`)',
   }),
   roomWaiting: setting(number(CONTROL_RANGES.roomWaiting), {
     default: own.roomWaiting,
@@ -198,7 +199,7 @@ export const CONTROL = {
   roomTarget: setting(number(CONTROL_RANGES.roomTarget), {
     default: own.roomTarget,
     changes: 'live',
-    about: 'with `engine`: executions that may wait inside the engine',
+    about: 'with `engine` and `auto`: executions that may wait inside the engine',
   }),
   roomWhole: setting(number(CONTROL_RANGES.roomWhole), {
     default: own.roomWhole,

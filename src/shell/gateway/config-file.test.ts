@@ -108,7 +108,7 @@ describe('configuration file', () => {
         'upstreams:',
         '  - url: http://127.0.0.1:8000/',
         'control:',
-        '  room: off',
+        '  room: auto',
         '  grace: 10s',
         '  budget: { mode: strict, window: 1m }',
         '  bounds:',
@@ -179,11 +179,11 @@ describe('configuration file', () => {
       ['control: { grace: "60 s" }', /not "60 s"/],
       [
         'control: { room: many }',
-        /control\.room must be off, first-token, engine or a whole number from 1 to 1000000, not "many"/,
+        /control\.room must be auto, off, first-token, engine or a whole number from 1 to 1000000, not "many"/,
       ],
       [
         'control: { room: 1.5 }',
-        /control\.room must be off, first-token, engine or a whole number from 1 to 1000000, not 1\.5/,
+        /control\.room must be auto, off, first-token, engine or a whole number from 1 to 1000000, not 1\.5/,
       ],
       ['control: { coalesce: on }', /must be off, adopt or identical, not "on"/],
       ['control: { learn_grace: "yes" }', /must be true or false, not "yes"/],
@@ -220,7 +220,7 @@ describe('configuration file', () => {
       ['control: { grace: 2h }', /control\.grace must be now, never or a duration from 0ms to 1h, not "2h"$/],
       [
         'control: { room: 0 }',
-        /control\.room must be off, first-token, engine or a whole number from 1 to 1000000, not 0$/,
+        /control\.room must be auto, off, first-token, engine or a whole number from 1 to 1000000, not 0$/,
       ],
       [
         'control: { budget: { window: 1ms } }',

@@ -1,6 +1,6 @@
 /** The settings of one gateway: each named here once, with what it takes, its default, its meaning and when it may change. */
 
-import { CONTROL_RANGES, checkClass, checkClassNames } from '../../core/control/options.js';
+import { CONTROL_RANGES, checkClass, checkClassNames, NAMED_ROOMS } from '../../core/control/options.js';
 import { LOG_LEVELS } from '../shared/log.js';
 import { LOG_BUFFER_BYTES } from '../shared/log-output.js';
 import {
@@ -70,8 +70,8 @@ const UPSTREAM = {
     about:
       'the models that it serves, as requests name them; any model when absent. A model that no engine serves is answered with 404',
   }),
-  room: optional(countOr(['off', 'first-token', 'engine'] as const, CONTROL_RANGES.room), {
-    changes: 'restart',
+  room: optional(countOr(NAMED_ROOMS, CONTROL_RANGES.room), {
+    changes: 'live',
     about: 'how many executions this engine may hold at once; as `control.room` says when absent',
   }),
   priority: optional(choice(PRIORITY_PLACES), {
@@ -269,7 +269,8 @@ export const SETTINGS = {
   gaugesEveryMs: setting(duration({ least: 50, most: 60_000 }), {
     default: 500,
     changes: 'live',
-    about: "from one look at an engine's own gauges to the next, where its room is `engine`",
+    about:
+      "from one look at an engine's own gauges to the next, where its room is `engine` or `auto`; with `auto`, half a minute at most while it answers without gauges",
   }),
   repeatBytes: setting(size({ least: 0, most: 1024 * 1024 * MIB, whole: true }), {
     default: 256 * MIB,

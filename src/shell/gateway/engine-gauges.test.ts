@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { Pool } from 'undici';
 import type { EngineLoad } from '../../core/control/engine-load.js';
 import { SystemClock } from '../shared/system-clock.js';
-import { GaugeWatch, gaugesOf } from './engine-gauges.js';
+import { GaugeWatch, gaugesOf, type Miss } from './engine-gauges.js';
 
 const METER = `# HELP vllm:num_requests_running Number of requests in model execution batches.
 # TYPE vllm:num_requests_running gauge
@@ -30,7 +30,7 @@ test('a meter without both gauges, or with no counts in them, says nothing', () 
   assert.equal(gaugesOf('vllm:num_requests_running -1.0\nvllm:num_requests_waiting 1.0\n'), undefined);
 });
 
-type Word = EngineLoad | { readonly why: string };
+type Word = EngineLoad | Miss;
 
 /** A watch over one meter, and the next thing that it says. */
 async function watch(t: TestContext, answer: RequestListener): Promise<() => Promise<Word>> {
@@ -47,12 +47,12 @@ async function watch(t: TestContext, answer: RequestListener): Promise<() => Pro
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;
   const pool = new Pool(new URL(url).origin);
   const gauges = new GaugeWatch({
-    engines: [{ name: 'one', url, pool }],
+    engine: { url, pool },
     clock: new SystemClock(),
     everyMs: () => 10,
     patienceMs: 200,
-    saw: (_, seen) => say(seen),
-    missed: (_, why) => say({ why }),
+    saw: say,
+    missed: say,
   });
   t.after(async () => {
     gauges.close();

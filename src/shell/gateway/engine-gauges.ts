@@ -1,4 +1,4 @@
-/** Reads what each engine says of its own load, every so often: how many requests run in it and how many wait. */
+/** Reads what an engine says of its own load, every so often: how many requests run in it and how many wait. */
 
 import type { Pool } from 'undici';
 import type { EngineLoad } from '../../core/control/engine-load.js';
@@ -6,33 +6,36 @@ import { readExposition } from '../../core/meter/exposition.js';
 import type { Cancel, Clock } from '../../core/time/clock.js';
 import { boundedBody } from '../shared/bounded-body.js';
 
-export interface GaugedEngine {
-  readonly name: string;
-  readonly url: string;
-  readonly pool: Pool;
+/** Nothing was read. */
+export interface Miss {
+  /** For the log. */
+  readonly why: string;
+  /** It was reached and works, and what it said is not what is asked for. */
+  readonly answers: boolean;
 }
 
 export interface GaugeParts {
-  /** The connections of each engine; its meter is `/metrics` at the root of that server, whatever path its API has. */
-  readonly engines: readonly GaugedEngine[];
+  /** The engine's connections; its meter is `/metrics` at the root of that server, whatever path its API has. */
+  readonly engine: { readonly url: string; readonly pool: Pool };
   readonly clock: Clock;
-  /** From the end of one look to the next, milliseconds of the clock. */
+  /** From the end of one look to the next, milliseconds of the clock; asked after each. */
   readonly everyMs: () => number;
   /** A look that takes longer is a miss, milliseconds of the wall clock. */
   readonly patienceMs?: number;
-  readonly saw: (engine: string, gauges: EngineLoad) => void;
-  /** Nothing could be read, or not what is asked for; `why` is for the log. */
-  readonly missed: (engine: string, why: string) => void;
+  readonly saw: (gauges: EngineLoad) => void;
+  readonly missed: (miss: Miss) => void;
 }
 
 const PATIENCE_MS = 2_000;
 const LARGEST_METER_BYTES = 8 * 1024 * 1024;
 const RUNNING = 'vllm:num_requests_running';
 const WAITING = 'vllm:num_requests_waiting';
+/** Whoever answers so, or above, is not working, or stands before an engine that is not. */
+const SERVER_ERROR = 500;
 
 export class GaugeWatch {
   readonly #parts: GaugeParts;
-  readonly #timers = new Map<string, Cancel>();
+  #timer: Cancel | undefined;
   readonly #closing = new AbortController();
 
   constructor(parts: GaugeParts) {
@@ -41,26 +44,28 @@ export class GaugeWatch {
 
   /** Looks at once, and then again and again; a slow meter is asked less often, never twice at once. */
   begin(): void {
-    for (const engine of this.#parts.engines) void this.#look(engine);
+    void this.#look();
   }
 
   /** Says nothing any more. */
   close(): void {
     this.#closing.abort();
-    for (const cancel of this.#timers.values()) cancel();
+    this.#timer?.();
   }
 
-  async #look(engine: GaugedEngine): Promise<void> {
-    const { name } = engine;
-    const seen = await this.#read(engine);
-    if (this.#closing.signal.aborted) return;
-    const again = this.#parts.clock.after(this.#parts.everyMs(), () => void this.#look(engine));
-    this.#timers.set(name, again);
-    if (typeof seen === 'string') this.#parts.missed(name, seen);
-    else this.#parts.saw(name, seen);
+  async #look(): Promise<void> {
+    const { saw, missed, clock, everyMs } = this.#parts;
+    const { signal } = this.#closing;
+    const seen = await this.#read();
+    if (signal.aborted) return;
+    if ('why' in seen) missed(seen);
+    else saw(seen);
+    // What was seen may have closed it.
+    if (!signal.aborted) this.#timer = clock.after(everyMs(), () => void this.#look());
   }
 
-  async #read({ pool, url: at }: GaugedEngine): Promise<EngineLoad | string> {
+  async #read(): Promise<EngineLoad | Miss> {
+    const { pool, url: at } = this.#parts.engine;
     const url = new URL('/metrics', at).href;
     const timeout = this.#parts.patienceMs ?? PATIENCE_MS;
     try {
@@ -74,13 +79,16 @@ export class GaugeWatch {
       });
       if (statusCode !== 200) {
         await body.dump();
-        return `${url} answered ${statusCode}`;
+        return { why: `${url} answered ${statusCode}`, answers: statusCode < SERVER_ERROR };
       }
       const bytes = await boundedBody(body, LARGEST_METER_BYTES);
-      if (bytes === undefined) return `${url} has more than ${LARGEST_METER_BYTES} bytes`;
-      return gaugesOf(bytes.toString('utf8')) ?? `${url} has no ${RUNNING} and ${WAITING}`;
+      if (bytes === undefined)
+        return { why: `${url} has more than ${LARGEST_METER_BYTES} bytes`, answers: true };
+      const gauges = gaugesOf(bytes.toString('utf8'));
+      return gauges ?? { why: `${url} has no ${RUNNING} and ${WAITING}`, answers: true };
     } catch (error) {
-      return `${url} could not be read: ${error instanceof Error ? error.message : String(error)}`;
+      const said = error instanceof Error ? error.message : String(error);
+      return { why: `${url} could not be read: ${said}`, answers: false };
     }
   }
 }

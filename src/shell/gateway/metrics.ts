@@ -142,7 +142,7 @@ export class Metrics implements Observer {
     // So is why it did not get there.
   }
 
-  gaugesMissed(): void {
+  gauges(): void {
     // The control says when they are of no use, and that is counted.
   }
 

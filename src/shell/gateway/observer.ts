@@ -3,6 +3,15 @@
 import type { ControlEvent } from '../../core/control/event.js';
 import type { Verdict } from '../../core/control/verdict.js';
 
+/**
+ * An engine's own gauges were read for the first time; or it answers and has `none`, which is as good as any; or what
+ * it has or should have was `missed`, said of the first of several in a row. `why` is for the log.
+ */
+export type GaugeWord =
+  | { readonly kind: 'found' }
+  | { readonly kind: 'none'; readonly why: string }
+  | { readonly kind: 'missed'; readonly why: string };
+
 export interface Observer {
   /** Called with each event, before the control hears it. `now` is the gateway's clock, in milliseconds. */
   event(event: ControlEvent, now: number): void;
@@ -14,8 +23,8 @@ export interface Observer {
   reached(execution: string, url: string): void;
   /** The engine at `url` could not be reached, and is asked last for a while. */
   unreachable(url: string, error: unknown): void;
-  /** An engine's own gauges could not be read, and why; the first of several in a row. */
-  gaugesMissed(engine: string, why: string): void;
+  /** Something is new about an engine's own gauges. */
+  gauges(engine: string, word: GaugeWord): void;
   /** A request that is no call was passed through; `status` is 0 when its client left before an answer. */
   passedThrough(status: number): void;
 }
@@ -43,8 +52,8 @@ export function observers(
     unreachable: (url, error) => {
       for (const each of all) each.unreachable(url, error);
     },
-    gaugesMissed: (engine, why) => {
-      for (const each of all) each.gaugesMissed(engine, why);
+    gauges: (engine, word) => {
+      for (const each of all) each.gauges(engine, word);
     },
     passedThrough: (status) => {
       for (const each of all) each.passedThrough(status);

@@ -1,10 +1,11 @@
 /** Writes one log line an attempt and one an execution, from what the control hears and says. */
 
+import { unreachable } from '../../core/assert.js';
 import type { AttemptFacts, ControlEvent } from '../../core/control/event.js';
 import { type Family, familyOf } from '../../core/control/family.js';
 import type { Standing, Verdict } from '../../core/control/verdict.js';
 import { errorText, type Log, type LogFields } from '../shared/log.js';
-import type { Observer } from './observer.js';
+import type { GaugeWord, Observer } from './observer.js';
 import type { Pseudonym } from './pseudonym.js';
 
 /** What a line says of the request. */
@@ -78,8 +79,17 @@ export class Recorder implements Observer {
     });
   }
 
-  gaugesMissed(engine: string, why: string): void {
-    this.#log.warn('the gauges of an engine cannot be read', { engine, error: why });
+  gauges(engine: string, word: GaugeWord): void {
+    switch (word.kind) {
+      case 'found':
+        return this.#log.info('the room of an engine follows its gauges', { engine });
+      case 'none':
+        return this.#log.info('an engine has no gauges, and no limit', { engine, error: word.why });
+      case 'missed':
+        return this.#log.warn('the gauges of an engine cannot be read', { engine, error: word.why });
+      default:
+        return unreachable(word);
+    }
   }
 
   passedThrough(): void {

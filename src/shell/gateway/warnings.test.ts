@@ -33,7 +33,7 @@ const CASES: readonly (readonly [GatewaySettings, RegExp])[] = [
     { upstreams: [{ url: 'http://a' }], control: { affinity: 'session', room: 8 } },
     /no effect while there is one/,
   ],
-  [{ control: { affinity: 'prefix' } }, /always has room/],
+  [{ control: { affinity: 'prefix', room: 'off' } }, /always has room/],
   [
     { upstreams: [{ url: 'http://a' }, { url: 'http://b', models: ['m'] }] },
     /is sent every model, m included/,
@@ -61,7 +61,7 @@ const CASES: readonly (readonly [GatewaySettings, RegExp])[] = [
   [{ control: { coalesce: 'identical' } }, /parallel samples/],
   [{ control: { retainMs: 0 } }, /thrown away/],
   [{ control: { bounds: { replayBytes: 0 } } }, /no answer can be replayed/],
-  [{ control: { order: 'newest-first' } }, /control\.order has no effect/],
+  [{ control: { order: 'newest-first', room: 'off' } }, /control\.order has no effect/],
   [{ control: { room: 8, bounds: { lineBytes: 1024 } } }, /line_bytes is below request_bytes/],
   [{ control: { lateMergeMs: 10 } }, /late_merge_hold is above/],
   [{ cors: { credentials: true } }, /cors\.credentials has no effect/],
@@ -123,7 +123,7 @@ test('what is near to defeating itself and does not is left in peace', () => {
     { host: '0.0.0.0', upstreams: [{ url: 'http://10.0.0.7:8900' }] },
     { control: { capacity: 2.78 } },
     { control: { budget: { ratio: 0, floor: 0, mode: 'off' } } },
-    { control: { bounds: { lineWaitMs: 10_000, calls: 100 } } },
+    { control: { room: 'off', bounds: { lineWaitMs: 10_000, calls: 100 } } },
     { routes: ['/v1/score'] },
   ];
   for (const settings of cases) assert.deepEqual(said(settings), [], JSON.stringify(settings));

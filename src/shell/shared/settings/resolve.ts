@@ -53,19 +53,31 @@ export interface Difference<T> {
   readonly waiting: readonly string[];
 }
 
-/** What of `next` may take the place of `current` while running. */
+/**
+ * What of `next` may take the place of `current` while running. A list that is read once is taken over where its
+ * entries differ in nothing but settings that may change.
+ */
 export function difference<T extends object>(group: object, current: T, next: T): Difference<T> {
   const taken = {};
   const changed: string[] = [];
   const waiting: string[] = [];
   for (const { names, key, setting } of leavesOf(group)) {
     const [before, after] = [valueAt(current, names), valueAt(next, names)];
-    const live = setting.changes === 'live';
+    const live = setting.changes === 'live' || livelyDifferent(setting.kind.entries, before, after);
     if (!isDeepStrictEqual(before, after)) (live ? changed : waiting).push(key);
     const value = live ? after : before;
     if (value !== undefined) put(taken, names, value);
   }
   return { taken: taken as T, changed, waiting };
+}
+
+/** Whether two lists of mappings differ in nothing but what may change while running. */
+function livelyDifferent(entries: object | undefined, before: unknown, after: unknown): boolean {
+  if (entries === undefined || !Array.isArray(before) || !Array.isArray(after)) return false;
+  return (
+    before.length === after.length &&
+    before.every((each: object, at) => difference(entries, each, after[at] as object).waiting.length === 0)
+  );
 }
 
 /** JSON Schema 2020-12 of a file with the settings of `group`. */

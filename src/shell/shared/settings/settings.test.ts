@@ -24,7 +24,7 @@ const live = { changes: 'live' } as const;
 const any = textOf('a text', (raw) => raw);
 
 const ENGINE = {
-  url: required(any, { ...live, about: 'where' }),
+  url: required(any, { changes: 'restart', about: 'where' }),
   credential: optional(any, { ...live, about: 'what it is told', secret: true }),
   weight: setting(number({ least: 1, most: 9, whole: true }), { ...live, default: 1, about: 'how much' }),
 };
@@ -236,6 +236,22 @@ test('a change is taken over where it may be, and waits for a restart elsewhere'
   assert.deepEqual(changed, ['name', 'password']);
   assert.deepEqual(waiting, ['engines', 'limits.room']);
   assert.deepEqual(taken, { ...next, engines: [], limits: { ...next.limits, room: 3 } });
+});
+
+test('a list that is read once is taken over where its entries differ in what may change, and nothing else', () => {
+  const of = (...engines: Settings['engines'] & object): ReturnType<typeof complete<typeof TABLE>> =>
+    complete(TABLE, { engines });
+  const now = of({ url: 'a', weight: 1 }, { url: 'b' });
+  const keys = (next: typeof now): readonly (readonly string[])[] => {
+    const { changed, waiting } = difference(TABLE, now, next);
+    return [changed, waiting];
+  };
+  const heavier = of({ url: 'a', weight: 5 }, { url: 'b' });
+  assert.deepEqual(keys(heavier), [['engines'], []]);
+  assert.deepEqual(difference(TABLE, now, heavier).taken.engines, heavier.engines);
+  assert.deepEqual(keys(of({ url: 'a', weight: 5 }, { url: 'c' })), [[], ['engines']]);
+  assert.deepEqual(keys(of({ url: 'b' }, { url: 'a' })), [[], ['engines']]);
+  assert.deepEqual(keys(of({ url: 'a' })), [[], ['engines']]);
 });
 
 test('a program’s values are checked by their own names', () => {
