@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { unreachable } from '../../src/core/assert.js';
+import type { EngineLoad } from '../../src/core/control/engine-load.js';
 import type { AttemptFacts, ControlEvent } from '../../src/core/control/event.js';
 import type { ControlSettings, EngineOptions } from '../../src/core/control/options.js';
 import type { Verdict } from '../../src/core/control/verdict.js';
@@ -22,6 +23,7 @@ export type Command =
   /** `pick` chooses among those that the command can be meant for; none: nothing happens. */
   | { readonly kind: 'leave' | 'handed' | 'lag'; readonly pick: number }
   | EngineCommand
+  | { readonly kind: 'gauges'; readonly engine: string; readonly load: EngineLoad | undefined }
   | { readonly kind: 'time' | 'drain' | 'stop' };
 
 type EngineCommand =
@@ -45,7 +47,7 @@ export interface Step {
 
 const arriving: fc.Arbitrary<AttemptFacts> = fc
   .record({
-    tenant: fc.constantFrom('acme', 'acme', 'rival'),
+    tenant: fc.constantFrom('acme', 'acme', 'rival', 'third'),
     body: fc.constantFrom(...BODIES.slice(0, 3), ...BODIES.slice(0, 3), ...BODIES),
     /** One name at most: who brings both a key and a traceparent repeats or changes them together. */
     name: fc.constantFrom({}, {}, {}, { key: 'k1' }, { key: 'k2' }, { traceparent: 't1' }),
@@ -58,7 +60,21 @@ const arriving: fc.Arbitrary<AttemptFacts> = fc
     cancelOnLeave: fc.constantFrom(false, false, false, false, false, true),
     explicitDeadlineMs: fc.constantFrom(undefined, 10_007, 20_011),
   })
-  .map(({ body, name, ...brought }) => facts({ ...body, ...name, ...brought }));
+  .map(({ body, name, ...brought }) => {
+    const weight = brought.tenant === 'acme' ? 3 : undefined;
+    return facts({ ...body, ...name, ...brought, weight });
+  });
+
+/** Little enough to be true now and then, and too much to be of this gateway alone. */
+const LOADS: readonly EngineLoad[] = [
+  { running: 0, waiting: 0 },
+  { running: 1, waiting: 0 },
+  { running: 2, waiting: 0 },
+  { running: 1, waiting: 1 },
+  { running: 1, waiting: 4 },
+  { running: 3, waiting: 2 },
+  { running: 40, waiting: 7 },
+];
 
 const pick = fc.nat({ max: 7 });
 
@@ -100,6 +116,14 @@ const commands: fc.Arbitrary<Command> = fc.oneof(
           ({ kind: 'fail', pick: at, failure, status, retryAfterMs, repeatable }) as const,
       ),
   },
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      kind: fc.constant('gauges' as const),
+      engine: fc.constantFrom('one', 'one', 'a', 'a', 'b', 'nobody'),
+      load: fc.constantFrom(undefined, ...LOADS, ...LOADS),
+    }),
+  },
   { weight: 8, arbitrary: fc.constant({ kind: 'time' } as const) },
   { weight: 1, arbitrary: fc.constantFrom({ kind: 'drain' } as const, { kind: 'stop' } as const) },
 );
@@ -138,6 +162,10 @@ const SEVERAL: readonly (readonly EngineOptions[])[] = [
     { name: 'b', room: 2 },
   ],
   [
+    { name: 'a', room: 'engine' },
+    { name: 'b', room: 'auto' },
+  ],
+  [
     { name: 'a', models: ['m1'], room: 1 },
     { name: 'b', models: ['m1', 'm2'] },
   ],
@@ -155,7 +183,19 @@ export const settings: fc.Arbitrary<ControlSettings> = fc.record({
   ),
   order: fc.constantFrom('oldest-first' as const, 'newest-first' as const),
   classes: fc.constantFrom(['interactive', 'standard', 'batch'], ['standard', 'batch'], []),
-  room: fc.constantFrom('off' as const, 'first-token' as const, 1, 1, 2, 3),
+  shares: fc.constantFrom('off' as const, 'tenant' as const),
+  room: fc.constantFrom(
+    'off' as const,
+    'first-token' as const,
+    'engine' as const,
+    'engine' as const,
+    'auto' as const,
+    1,
+    1,
+    2,
+    3,
+  ),
+  roomTarget: fc.constantFrom(1, 2),
   roomWaiting: fc.constantFrom(1, 2),
   roomWhole: fc.constantFrom(1, 3),
   engines: fc.constantFrom(ONE, ONE, ...SEVERAL),
@@ -276,6 +316,8 @@ export class World {
       case 'finish':
       case 'fail':
         return this.#engine(command);
+      case 'gauges':
+        return [command];
       case 'time':
       case 'drain':
       case 'stop':

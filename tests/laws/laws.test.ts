@@ -2,6 +2,7 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { after, test } from 'node:test';
+import type { EngineLoad } from '../../src/core/control/engine-load.js';
 import type { AttemptFacts } from '../../src/core/control/event.js';
 import type { ControlSettings } from '../../src/core/control/options.js';
 import { forEachSeed } from '../support/seeds.js';
@@ -10,7 +11,14 @@ import { REQUESTS_OWN } from './failures.js';
 import { Names } from './interleaving.js';
 import { Laws } from './laws.js';
 import { type Moment, Witness } from './moment.js';
-import { lawOptions, type Ran, trueCallOf, Workload, type WorkloadOptions } from './workload.js';
+import {
+  type GaugeReading,
+  lawOptions,
+  type Ran,
+  trueCallOf,
+  Workload,
+  type WorkloadOptions,
+} from './workload.js';
 
 const total = { runs: 0, calls: 0, attempts: 0, executions: 0, events: 0 };
 after(() => process.stderr.write(`law tests ran ${JSON.stringify(total)}\n`));
@@ -43,7 +51,27 @@ function play(options: WorkloadOptions, seen: (moment: Moment) => void): Ran {
   return ran;
 }
 
-const SETTINGS: readonly (readonly [string, ControlSettings])[] = [
+const honest: GaugeReading = { everyMs: 500, lateMs: 50, shown: (truth) => truth };
+/** True, gone, still, of somebody else, or nothing but chance, a while each. */
+const wild: GaugeReading = {
+  everyMs: 700,
+  lateMs: 600,
+  shown: ({ running, waiting }, atMs, random) => {
+    const any = (): EngineLoad => ({ running: random.integer(0, 20), waiting: random.integer(0, 20) });
+    const ways = [
+      (): EngineLoad => ({ running, waiting }),
+      (): undefined => undefined,
+      (): EngineLoad => ({ running: 5, waiting: 0 }),
+      (): EngineLoad => ({ running: running + 30, waiting: waiting + 30 }),
+      (): EngineLoad => ({ running, waiting: 0 }),
+      any,
+      (): EngineLoad | undefined => (random.uniform() < 0.5 ? any() : undefined),
+    ];
+    return ways[Math.floor(atMs / 7_000) % ways.length]?.();
+  },
+};
+
+const SETTINGS: readonly (readonly [string, ControlSettings, GaugeReading?])[] = [
   ['as it comes', { learnGrace: false }],
   [
     'a short line in front of the engine',
@@ -51,6 +79,9 @@ const SETTINGS: readonly (readonly [string, ControlSettings])[] = [
   ],
   ['newest first', { learnGrace: false, room: 8, order: 'newest-first', bounds: { lineEntries: 20 } }],
   ['as long as few wait for their first byte', { learnGrace: false, room: 'first-token', roomWhole: 8 }],
+  ['what the engine itself says leaves room', { learnGrace: false, room: 'engine' }, honest],
+  ['what the engine says is true at times', { learnGrace: false, room: 'engine', roomTarget: 2 }, wild],
+  ['gauges that may never have been read', { learnGrace: false, roomTarget: 1 }, wild],
   ['shared among tenants', { learnGrace: false, room: 8, shares: 'tenant' }],
   ['oldest first', { learnGrace: false, room: 8, order: 'oldest-first' }],
   ['grace of 10 s', { learnGrace: false, room: 8, grace: 10_000 }],
@@ -70,10 +101,10 @@ const SETTINGS: readonly (readonly [string, ControlSettings])[] = [
   ['learned grace', { learnGrace: true, room: 8 }],
 ];
 
-for (const [name, settings] of SETTINGS) {
+for (const [name, settings, gauges] of SETTINGS) {
   test(`laws 1, 2, 3, 5, 6 and 7 hold through a pulse: ${name}`, () => {
     forEachSeed(4, (seed) => {
-      const options = day(seed, settings);
+      const options = day(seed, settings, gauges === undefined ? {} : { gauges });
       const laws = new Laws({ options: lawOptions(options), trueCall: trueCallOf });
       const ran = play(options, (moment) => {
         total.events += 1;

@@ -4,6 +4,7 @@ import { BalanceLaw } from './law-balance.js';
 import { BoundsLaw, WholeLaw } from './law-bounds.js';
 import { CancelLaw } from './law-cancel.js';
 import { EnginesLaw } from './law-engines.js';
+import { GaugesLaw } from './law-gauges.js';
 import { DeliveryLaw, OnceLaw } from './law-work.js';
 import type { Breach, Law, Moment, Surroundings } from './moment.js';
 
@@ -16,6 +17,7 @@ const LAWS: readonly (new (surroundings: Surroundings) => Law)[] = [
   BoundsLaw,
   WholeLaw,
   EnginesLaw,
+  GaugesLaw,
 ];
 
 export class Laws {

@@ -1,27 +1,8 @@
 /** Each rule of the order `deadline` is seen to be held: taken out of the code, it makes the named test fail. */
 
 import { deepEqual, equal } from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { pathToFileURL } from 'node:url';
-import { ROOT } from '../support/root.js';
-
-const DIST = join(ROOT, 'dist');
-const HOOKS = pathToFileURL(join(DIST, 'tests', 'laws', 'fault-hooks.js')).href;
-const REGISTER = `data:text/javascript,import{register}from"node:module";register(${JSON.stringify(HOOKS)});`;
-
-interface Fault {
-  readonly about: string;
-  /** Of `src/core/control`, without its ending. */
-  readonly file: string;
-  /** A piece of the compiled file that is there once, and what stands in its place. */
-  readonly was: string;
-  readonly is: string;
-  /** The file of tests, and the beginning of the name of one that has to fail. */
-  readonly tests: string;
-  readonly fails: string;
-}
+import { type Fault, run } from './fault-run.js';
 
 const TIERS = 'src/core/control/tiers.test.js';
 const SCENES = 'tests/scenarios/order.test.js';
@@ -108,26 +89,6 @@ const FAULTS: readonly Fault[] = [
     fails: 'nobody is put off past the longest wait in line',
   },
 ];
-
-interface Run {
-  readonly failed: readonly string[];
-  readonly said: string;
-}
-
-function run(tests: string, fault?: Fault): Run {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const { stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--import', REGISTER, '--test-reporter=tap', join(DIST, tests)],
-    {
-      encoding: 'utf8',
-      timeout: 120_000,
-      env: fault === undefined ? env : { ...env, HOLDFAST_FAULT: JSON.stringify(fault) },
-    },
-  );
-  const failed = [...stdout.matchAll(/^not ok \d+ - (.*)$/gm)].map(([, name]) => name as string);
-  return { failed, said: `${stdout}${stderr}` };
-}
 
 for (const tests of [TIERS, SCENES]) {
   test(`without a fault nothing fails in ${tests}`, () => {

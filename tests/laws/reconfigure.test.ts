@@ -246,6 +246,6 @@ describe('a change of settings', () => {
     for (const name of FIXED_SETTINGS.bounds) equal(own.bounds[name], before.bounds[name]);
     deepEqual([own.capacity, own.budget.ratio, own.bounds.calls], [3, 0.7, 9]);
     takeOver(own, before);
-    deepEqual(own, { ...before, capacity: undefined });
+    deepEqual(own, { ...before, capacity: undefined, maxClass: undefined });
   });
 });

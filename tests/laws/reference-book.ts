@@ -143,7 +143,11 @@ export class ReferenceBook {
   protected drop(call: Call, ending: EntryEnding): void {
     call.entry = undefined;
     this.say({ kind: 'drop', call: call.id, ending });
+    this.lineChanged();
   }
+
+  /** Who waits is not the same as before. */
+  protected lineChanged(): void {}
 
   protected toIdle(call: Call): void {
     Object.assign(call, { state: 'idle', orphanedAt: undefined, graceEnd: FOR_EVER });

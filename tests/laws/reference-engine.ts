@@ -21,6 +21,7 @@ export class ReferenceEngine extends ReferenceLine {
       execution.stream ||= event.stream === true;
       execution.streamed ||= execution.stream && listeners(call).length > 0;
       this.verified.add(call.facts.tenant);
+      this.lineChanged();
       this.fleet.shows(this.fleet.of(execution.engine), execution.id, this.now);
     } else if (event.kind === 'chunk') {
       execution.bytes += event.bytes;
@@ -50,6 +51,7 @@ export class ReferenceEngine extends ReferenceLine {
       call.execution = undefined;
       call.state = 'waiting';
       call.entry = { queuedAt: this.now, attempt: execution.attempt, heldUntil: 0 };
+      this.lineChanged();
       this.say({ kind: 'return', call: call.id, execution: execution.id, attempt: execution.attempt.id });
       return;
     }

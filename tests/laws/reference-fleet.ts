@@ -1,8 +1,10 @@
 /** The reference model's engines: what each has met since its last rest, and which of them a call is given to. */
 
+import type { EngineLoad } from '../../src/core/control/engine-load.js';
 import type { ControlEvent } from '../../src/core/control/event.js';
-import type { ControlOptions, EngineOptions } from '../../src/core/control/options.js';
+import type { ControlOptions, EngineOptions, RoomPolicy } from '../../src/core/control/options.js';
 import type { Verdict } from '../../src/core/control/verdict.js';
+import { type Happening, type Judgement, judge } from './reference-gauges.js';
 import type { Call, Execution } from './reference-words.js';
 
 /** Proofs after which an engine that rested is an engine like any other. */
@@ -22,6 +24,8 @@ export interface ReferenceMachine {
   /** Executions begun since it last rested that have shown nothing. */
   unsure: { readonly execution: string; readonly since: number }[];
   lastPick: number;
+  /** What its room follows, where that is its gauges. */
+  readonly happened: Happening[];
 }
 
 export class ReferenceFleet {
@@ -45,6 +49,7 @@ export class ReferenceFleet {
       proofs: ENOUGH,
       unsure: [],
       lastPick: 0,
+      happened: [],
     }));
   }
 
@@ -57,14 +62,42 @@ export class ReferenceFleet {
     return this.serving(call.facts.model).filter(({ name }) => !call.refusedBy.includes(name));
   }
 
-  #most({ options }: ReferenceMachine): number {
-    const room = options.room ?? this.#options.room;
+  #room({ options }: ReferenceMachine): RoomPolicy {
+    return options.room ?? this.#options.room;
+  }
+
+  #most(machine: ReferenceMachine): number {
+    const room = this.#room(machine);
     return typeof room === 'number' ? room : Number.POSITIVE_INFINITY;
   }
 
+  #judge({ happened }: ReferenceMachine): Judgement {
+    return judge(happened, this.#options.roomTarget);
+  }
+
+  /** The engine's gauges were read, or could not be, while it held these. */
+  look(
+    machine: ReferenceMachine,
+    load: EngineLoad | undefined,
+    held: readonly Execution[],
+    now: number,
+  ): void {
+    const room = this.#room(machine);
+    if (room !== 'engine' && (room !== 'auto' || (load === undefined && !this.#judge(machine).seen))) return;
+    const { trust: before } = this.#judge(machine);
+    const settled = held.filter(({ startedAt }) => now - startedAt >= 1_000).length;
+    const shown = held.filter(({ attempt, firstByte }) => attempt.facts.stream && firstByte).length;
+    machine.happened.push({ kind: 'look', at: now, load, held: held.length, settled, shown });
+    const { trust } = this.#judge(machine);
+    if (trust !== before && (trust === 'absent' || trust === 'wrong'))
+      this.#say({ kind: 'warn', warning: `engine_gauges_${trust}`, engine: machine.name });
+  }
+
   #hasRoom(one: ReferenceMachine, held: readonly Execution[]): boolean {
-    const { room: usual, roomWaiting, roomWhole } = this.#options;
-    if ((one.options.room ?? usual) !== 'first-token') return held.length < this.#most(one);
+    const { roomWaiting, roomWhole } = this.#options;
+    const room = this.#room(one);
+    if (room === 'engine' || room === 'auto') return held.length < this.#judge(one).limit;
+    if (room !== 'first-token') return held.length < this.#most(one);
     const streams = held.filter(({ attempt }) => attempt.facts.stream);
     const waiting = streams.filter(({ firstByte }) => !firstByte);
     return waiting.length < roomWaiting && held.length - streams.length < roomWhole;
@@ -102,7 +135,9 @@ export class ReferenceFleet {
       : undefined;
   }
 
-  begin(machine: ReferenceMachine, call: Call, execution: string, now: number): void {
+  /** `held`: what the engine has with it. */
+  begin(machine: ReferenceMachine, call: Call, execution: string, held: number, now: number): void {
+    machine.happened.push({ kind: 'started', held });
     machine.lastPick = ++this.#picks;
     if (machine.proofs < ENOUGH) machine.unsure.push({ execution, since: now });
     const tie = this.#tie(call);

@@ -4,10 +4,13 @@ import type { Outcome, RefusalReason } from '../../src/core/control/words.js';
 import { ReferenceBook } from './reference-book.js';
 import { ReferenceClasses } from './reference-classes.js';
 import type { ReferenceMachine } from './reference-fleet.js';
-import { type Attempt, type Call, type Execution, FOR_EVER, listeners } from './reference-words.js';
+import { type Ready, ReferenceShares } from './reference-shares.js';
+import { type Attempt, type Call, type Execution, FOR_EVER, lastOf, listeners } from './reference-words.js';
 
 /** An equal of a live attempt younger than this is a sample of its own, and is not held back. */
 const HOLD_FROM_MS = 500;
+/** Whose the calls of all are that no engine has accepted yet. */
+const UNVERIFIED = 'unverified';
 
 export class ReferenceLine extends ReferenceBook {
   protected readonly classes = new ReferenceClasses(this.options);
@@ -16,9 +19,10 @@ export class ReferenceLine extends ReferenceBook {
   protected readonly grants: { at: number; tenant: string }[] = [];
   /** Executions asked for, and whether they were let in. */
   protected readonly asked: { at: number; admitted: boolean }[] = [];
+  private readonly shares = new ReferenceShares();
 
   protected purse(tenant: string): string {
-    return this.verified.has(tenant) ? tenant : 'unverified';
+    return this.verified.has(tenant) ? tenant : UNVERIFIED;
   }
 
   protected allowed(tenant: string | undefined): boolean {
@@ -79,6 +83,7 @@ export class ReferenceLine extends ReferenceBook {
     this.asked.push({ at: this.now, admitted: true });
     call.state = 'waiting';
     call.entry = { queuedAt: this.now, attempt, heldUntil };
+    this.lineChanged();
     this.say({ kind: 'queue', call: call.id, attempt: attempt.id, facts: attempt.facts });
     this.attach(attempt, 'started');
   }
@@ -113,11 +118,13 @@ export class ReferenceLine extends ReferenceBook {
   }
 
   protected engineFor(call: Call): ReferenceMachine | undefined {
-    const held = (name: string): Execution[] =>
-      this.calls
-        .filter((one) => one.state === 'running')
-        .flatMap(({ execution }) => (execution?.engine === name ? [execution] : []));
-    return this.fleet.pick(call, held, this.now);
+    return this.fleet.pick(call, (name) => this.heldBy(name), this.now);
+  }
+
+  protected heldBy(engine: string): Execution[] {
+    return this.calls
+      .filter((one) => one.state === 'running')
+      .flatMap(({ execution }) => (execution?.engine === engine ? [execution] : []));
   }
 
   /** Back in line, when there is an engine left for it, and a place. */
@@ -130,13 +137,35 @@ export class ReferenceLine extends ReferenceBook {
     return full === undefined;
   }
 
+  protected override lineChanged(): void {
+    this.shares.settle(
+      this.eligible()
+        .filter(({ entry }) => entry !== undefined)
+        .map((call) => this.turnOf(call)),
+    );
+  }
+
+  private turnOf(call: Call): Ready {
+    const engines = this.fleet.left(call).map(({ name }) => name);
+    return { engines: engines.join(' '), tenant: this.purse(call.facts.tenant) };
+  }
+
+  /** Whether it is the turn of the call's tenant, among those that wait for the same engines. */
+  private hasTurn(call: Call): boolean {
+    const { engines, tenant } = this.turnOf(call);
+    return this.options.shares === 'off' || this.shares.next(engines) === tenant;
+  }
+
   protected fill(): void {
     for (;;) {
-      const open = this.eligible().filter((call) => this.engineFor(call) !== undefined);
+      this.lineChanged();
+      const open = this.eligible().filter((call) => this.engineFor(call) !== undefined && this.hasTurn(call));
       const highest = Math.min(...open.map((call) => this.classes.rankOf(call)));
       const eligible = open.filter((call) => this.classes.rankOf(call) === highest);
       const next = this.options.order === 'newest-first' ? eligible.at(-1) : eligible[0];
       if (next?.entry === undefined) return;
+      const turn = this.turnOf(next);
+      this.shares.served(turn, turn.tenant === UNVERIFIED ? 1 : (lastOf(next).facts.weight ?? 1));
       this.start(next, next.entry.attempt, this.now - next.entry.queuedAt);
     }
   }
@@ -160,7 +189,7 @@ export class ReferenceLine extends ReferenceBook {
     };
     const earlier = call.executions;
     Object.assign(call, { state: 'running', entry: undefined, execution, executions: earlier + 1 });
-    this.fleet.begin(engine, call, execution.id, this.now);
+    this.fleet.begin(engine, call, execution.id, this.heldBy(engine.name).length, this.now);
     call.besideAt = undefined;
     call.entitlement = Math.max(0, call.entitlement - 1);
     this.say({

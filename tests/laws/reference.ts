@@ -102,9 +102,11 @@ export class Reference extends ReferenceEngine {
         this.stop();
         break;
       }
-      case 'gauges':
-        // No room of the laws follows them.
-        return;
+      case 'gauges': {
+        const engine = this.fleet.machines.find(({ name }) => name === event.engine);
+        if (engine !== undefined) this.fleet.look(engine, event.load, this.heldBy(engine.name), this.now);
+        break;
+      }
       case 'reconfigure': {
         throw new Error('the reference keeps the settings it was made with');
       }

@@ -1,6 +1,7 @@
 /** The engine's stand-in: so many places, first come first served, a fixed pace, and failures of every kind. */
 
 import { Random } from '../../src/core/chance/random.js';
+import type { EngineLoad } from '../../src/core/control/engine-load.js';
 import type { ControlEvent } from '../../src/core/control/event.js';
 import type { Failure } from '../../src/core/control/words.js';
 import { type Cancel, type Clock, RANK } from '../../src/core/time/clock.js';
@@ -99,6 +100,10 @@ export class Engine {
     const { outages = [], cap = Number.POSITIVE_INFINITY } = this.#options;
     const outage = outages.find(({ fromMs, untilMs }) => fromMs <= now && now < untilMs);
     return outage?.says ?? (this.#waiting.length + this.#served.size >= cap ? 'unavailable' : undefined);
+  }
+
+  get load(): EngineLoad {
+    return { running: this.#served.size, waiting: this.#waiting.length };
   }
 
   cancel(execution: string): void {

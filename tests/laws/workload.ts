@@ -3,6 +3,7 @@
 import { exponential } from '../../src/core/chance/distributions.js';
 import { Random } from '../../src/core/chance/random.js';
 import { Driver } from '../../src/core/control/driver.js';
+import type { EngineLoad } from '../../src/core/control/engine-load.js';
 import type { AttemptFacts, ControlEvent } from '../../src/core/control/event.js';
 import { type ControlSettings, controlOptions } from '../../src/core/control/options.js';
 import type { Verdict } from '../../src/core/control/verdict.js';
@@ -17,6 +18,13 @@ export interface Phase {
   readonly rate: number;
 }
 
+/** How the engines' gauges are read: about so often, so late, and what of them is shown; undefined: they cannot be. */
+export interface GaugeReading {
+  readonly everyMs: number;
+  readonly lateMs: number;
+  readonly shown: (truth: EngineLoad, atMs: number, random: Random) => EngineLoad | undefined;
+}
+
 export interface WorkloadOptions {
   readonly seed: number;
   readonly settings: ControlSettings;
@@ -24,6 +32,8 @@ export interface WorkloadOptions {
   readonly engine: EngineOptions;
   /** How engines of a name differ from that. */
   readonly engines?: Readonly<Record<string, Partial<EngineOptions>>>;
+  /** Absent: nobody reads them. */
+  readonly gauges?: GaugeReading;
   /** Share of calls whose body is one of few, and how many those are. */
   readonly sharedBodies?: { readonly share: number; readonly bodies: number };
   readonly kinds?: readonly Kind[];
@@ -45,6 +55,9 @@ export interface Ran {
   readonly refused: number;
   readonly endedAt: number;
 }
+
+/** The gauges are read on when no more calls are planned, milliseconds. */
+const LOOKED_AT_AFTER_MS = 300_000;
 
 /** The user's call behind an attempt. */
 export const trueCallOf = (attempt: string): string => attempt.slice(0, attempt.lastIndexOf('.'));
@@ -84,6 +97,10 @@ export class Workload {
       this.#plan(at, phase);
       at += phase.forMs;
     }
+    const { gauges } = this.#options;
+    if (gauges !== undefined) {
+      for (const name of this.#engines.keys()) this.#look(name, gauges, at + LOOKED_AT_AFTER_MS);
+    }
     for (const { atMs, settings } of this.#options.changes ?? []) {
       this.clock.after(atMs, () => this.#reconfigure(settings));
     }
@@ -113,6 +130,20 @@ export class Workload {
       for (let sample = 0; sample < kind.samples; sample += 1) this.#appear(at, kind, tenant, body);
       at += exponential(this.#random, 1_000 / rate) * kind.samples;
     }
+  }
+
+  #look(name: string, gauges: GaugeReading, untilMs: number): void {
+    const random = new Random(this.#options.seed, `gauges of ${name}`);
+    const again = (): void => {
+      if (this.clock.now() >= untilMs) return;
+      const truth = (this.#engines.get(name) as Engine).load;
+      const load = gauges.shown(truth, this.clock.now(), random);
+      this.clock.after(random.between(0, gauges.lateMs), () =>
+        this.#send({ kind: 'gauges', engine: name, load }),
+      );
+      this.clock.after(gauges.everyMs * random.between(0.1, 2), again);
+    };
+    again();
   }
 
   /** Time first, so that what was due under the old settings is not taken for the doing of the new ones. */

@@ -127,3 +127,28 @@ test('by deadline, who can be on time is judged at the tenant’s part of the pa
   const letGo = Number(first.attempt.split('-')[1]);
   ok(letGo >= 14 && letGo <= 17, `${letGo} were let go before the first on-time one`);
 });
+
+test('what waited before its tenant was known has the tenant’s share once it is, and is not passed by what came later', () => {
+  const s = opened(SHARED, ['light']);
+  wait(s, 'light', 20);
+  wait(s, 'heavy', 6);
+  s.finish('runs');
+  const first = s.all('start').at(-1)?.attempt ?? '';
+  ok(first.startsWith('light') || first.startsWith('heavy'));
+  // Whichever of the two went first, heavy is known as soon as one of its own is answered.
+  const names = served(s, 2);
+  ok([first, ...names].some((name) => name.startsWith('heavy')));
+  wait(s, 'heavy', 6, 6);
+  const order = s.all('start').length;
+  served(s, 12);
+  const heavy = s
+    .all('start')
+    .slice(order)
+    .map(({ attempt }) => attempt ?? '')
+    .filter((name) => name.startsWith('heavy'));
+  deepEqual(
+    heavy,
+    heavy.toSorted((a, b) => Number(a.split('-')[1]) - Number(b.split('-')[1])),
+    'the oldest first',
+  );
+});

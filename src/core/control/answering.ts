@@ -80,12 +80,20 @@ function show(state: State, execution: Execution, stream: boolean): void {
   const { call } = execution;
   execution.firstByteAt = state.now;
   execution.stream = stream;
-  state.verified.set(call.tenant, true);
+  accept(state, call.tenant);
   for (const listener of call.listeners) {
     reach(listener);
     if (listener.facts.stream) learnFromServing(state, listener.facts, state.now - listener.arrivedAt);
   }
   prove(state, execution);
+}
+
+/** The engine has accepted the tenant's credential: what of it waits has its share and its class from now on. */
+function accept(state: State, tenant: string): void {
+  const known = state.verified.has(tenant);
+  state.verified.set(tenant, true);
+  if (known) return;
+  for (const entry of state.line) if (entry.call.tenant === tenant) state.line.review(entry);
 }
 
 export function chunk(state: State, id: string, bytes: number): void {

@@ -114,6 +114,16 @@ test('what one tenant has too much is let go of its own calls, by weight', () =>
   ok(kept.filter(([name]) => name.startsWith('heavy')).length >= 2 * kept.length * 0.33);
 });
 
+test('whoever turns out to be of another tenant keeps its place', () => {
+  const tiers = new Tiers<string>();
+  for (const name of ['one', 'two', 'three']) tiers.set(name, dues(100, { tenant: 'unknown' }));
+  for (const name of ['one', 'two', 'three']) tiers.set(name, dues(100, { tenant: 'known' }));
+  deepEqual(
+    served(tiers, 0).map(([name, tier]) => `${name} ${tier}`),
+    ['one on_time', 'two on_time', 'three on_time'],
+  );
+});
+
 /** The most of these deadlines that can be met one after another: Moore and Hodgson's rule for equal work. */
 function most(deadlines: readonly number[], { paceMs, serviceMs }: Prospect): number {
   let count = 0;

@@ -72,9 +72,9 @@ export class Tiers<T> {
   /** Puts it in line, or anew when something about it has changed. */
   set(item: T, dues: Dues): void {
     const known = this.#dues.get(item);
+    const postponed = known !== undefined && !this.#onTime.has(item);
     if (known !== undefined && known.tenant !== dues.tenant) this.delete(item);
     this.#dues.set(item, dues);
-    const postponed = known !== undefined && !this.#onTime.has(item);
     if (dues.late) {
       this.#forget(item, dues);
       this.#late.set(item, dues.giveUpAt);
