@@ -40,7 +40,11 @@ class Line {
       margin: 1.5,
     });
     const makeQueue = (): Ready => readyOf('deadline', { key: '', members: [] }, { dues, prospect });
-    const rescue = { make: () => new Rescue<Entry>(), dues, prospect };
+    const rescue = {
+      make: () => new Rescue<Entry>(),
+      giveUpAt: (entry: Entry) => dues(entry).giveUpAt,
+      prospect,
+    };
     this.#ready =
       classes === 1
         ? makeQueue()

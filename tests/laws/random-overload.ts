@@ -11,8 +11,8 @@ export const CAPACITY = 2.78;
 const BASE_SECONDS = 40;
 /** A program whose family is known to ask four times, and one that nothing is known of. */
 const PROGRAMS = ['OpenAI/2.0 (.NET 8.0)', 'drill'] as const;
-/** Retries of a program of no known family: none, or as many as whoever has come back is taken to make. */
-const SELDOM_OR_OFTEN = [0, 2, 3, 4] as const;
+/** Retries of a program of no known family. */
+const SELDOM_OR_OFTEN = [0, 1, 2, 3, 4] as const;
 const DEADLINES = [60, 90, 120, 180] as const;
 
 export interface Overload {

@@ -256,7 +256,12 @@ for (const [client, first, again] of [
   ['a client of which nothing is known', {}, {}],
 ] as const) {
   scene(`equal calls shed at once keep an execution each: ${client}`, (start) => {
-    const s = start({ room: 1, budget: { ratio: 0, floor: 0 }, bounds: { lineEntries: 9 } });
+    const s = start({
+      room: 1,
+      order: 'oldest-first',
+      budget: { ratio: 0, floor: 0 },
+      bounds: { lineEntries: 9 },
+    });
     shedTogether(s, first, { ...first, ...again });
     equal(new Set(eight.map((at) => s.call(`try-${at}`))).size, 8);
     deepEqual(

@@ -77,6 +77,24 @@ ownScene(
   },
 );
 
+ownScene(
+  'an attempt that came before its predecessor was seen to leave counts for how long its client waits',
+  (start) => {
+    const s = start(ONE_AT_A_TIME);
+    const come = (attempt: string, fingerprint: string): void =>
+      s.arrive(attempt, { explicitDeadlineMs: DEADLINE_MS, fingerprint });
+    come('running.0', 'running');
+    come('late.0', 'late');
+    s.pass(DEADLINE_MS);
+    come('late.1', 'late');
+    s.pass(100);
+    s.leave('late.0');
+    s.pass(900);
+    s.finish('running.0');
+    equal(standingOf(s, 'late').giveUpInMs, DEADLINE_MS - SECOND);
+  },
+);
+
 ownScene('nobody is put off past the longest wait in line, however long its client would go on', (start) => {
   const s = start({ ...ONE_AT_A_TIME, bounds: { lineWaitMs: 12 * SECOND } });
   const waiting = new Map<string, { ordinal: number; until: number }>();

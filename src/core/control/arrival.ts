@@ -92,7 +92,7 @@ function openCall(state: State, id: string, facts: AttemptFacts, recognition: Re
 }
 
 function join(state: State, id: string, facts: AttemptFacts, call: Call, recognition: Recognition): void {
-  const lost = call.last;
+  const { last: lost, departed } = call;
   const attempt = newAttempt(state, id, facts, call, 'attached');
   decide(state, attempt, recognition);
   if (call.listeners.size > state.options.bounds.listeners)
@@ -104,7 +104,7 @@ function join(state: State, id: string, facts: AttemptFacts, call: Call, recogni
   // Whoever waits for the work has it as soon as one that would have come alone.
   call.askedRank = Math.min(call.askedRank, state.classes.enter(facts));
   call.giveUpAt = Math.max(call.giveUpAt, giveUpAt(facts, state.now, state.options));
-  expectOf(state, call);
+  expectOf(state, call, departed);
   state.register.name(call, facts);
   call.keyed ||= facts.key !== undefined;
   call.noStore ||= facts.noStore;
@@ -217,6 +217,7 @@ function newCall(state: State, facts: AttemptFacts, entitlement: number): Call {
     tardy: false,
     askedAt: state.now,
     lastEndsAt: state.now,
+    mayGoOn: false,
     giveUpAt: giveUpAt(facts, state.now, state.options),
     forgetAt: Number.POSITIVE_INFINITY,
     ended: false,

@@ -108,6 +108,8 @@ export interface Call {
   askedAt: number;
   /** When the last of its attempts is expected to end: after it an answer is worth nothing. */
   lastEndsAt: number;
+  /** … though its client may well ask again, going by what is known. */
+  mayGoOn: boolean;
   /** Its client may come back until then: so long it is remembered. */
   giveUpAt: number;
   forgetAt: number;

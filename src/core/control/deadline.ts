@@ -9,6 +9,7 @@ const NODE_FETCH_MS = 300_000;
 const LONGEST_GIVE_UP_MS = 3_600_000;
 /** A timer may fire early, and a `Retry-After` is rounded. */
 const RETRY_AFTER_MARGIN = 0.9;
+const STEPS_A_DOUBLING = 4;
 
 /** Milliseconds from arrival to the expected disconnect; at least `leastDeadlineMs`. */
 export function deadlineMs(facts: AttemptFacts, options: ControlOptions): number {
@@ -21,6 +22,12 @@ export function statedMs(facts: AttemptFacts): number | undefined {
   if (facts.announcedDeadlineMs === undefined) return undefined;
   if (!mannersOf(facts.userAgent).nodeFetch) return facts.announcedDeadlineMs;
   return Math.min(facts.announcedDeadlineMs, NODE_FETCH_MS);
+}
+
+/** What the client says in steps: those that differ by less than about a fifth are taken for the same. */
+export function statedStep(facts: AttemptFacts): number | undefined {
+  const stated = statedMs(facts);
+  return stated === undefined ? undefined : Math.round(STEPS_A_DOUBLING * Math.log2(Math.max(1, stated)));
 }
 
 /** Milliseconds that the client stays away at least, once its attempt was refused with that `Retry-After`, or failed. */

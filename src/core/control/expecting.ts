@@ -1,14 +1,21 @@
 /** What is expected of a call's client: until when it waits, and until when an answer is worth anything. */
 
-import type { Attempt, Call } from './call.js';
+import type { Attempt, Call, Entry } from './call.js';
 import type { AttemptFacts } from './event.js';
 import type { State } from './state.js';
 
-/** Takes up an attempt of the call that has just arrived; its latest facts are known. */
-export function expectOf(state: State, call: Call): void {
-  call.askedAt = state.now;
-  state.patience.asked(call.last, call.attempts - 1);
+/** Takes up the call's latest attempt, which came after `departed`; what it says is known. */
+export function expectOf(state: State, call: Call, departed?: Call['departed']): void {
+  const attempt = attemptOf(call);
+  const stopped = departed !== undefined && !waitedOut(state, departed, call.askedAt);
+  for (const { arrivedAt } of call.listeners) call.askedAt = Math.max(call.askedAt, arrivedAt);
+  if (attempt > 1 && !stopped) revise(state, state.returns.returned(call.last, attempt - 1));
   estimate(state, call);
+}
+
+/** Number of its latest attempt, from 1: who counts itself knows of those that were not seen. */
+function attemptOf({ attempts, last }: Call): number {
+  return Math.max(attempts, (last.retryCount ?? 0) + 1);
 }
 
 /** An attempt has ended without an answer by its client's will: so long does it wait. */
@@ -33,22 +40,31 @@ export function learnFromWaiting(state: State, call: Call): void {
 
 /** The client has not come back: so many attempts does it make, if it was a deadline that ended the last one. */
 export function learnFromGivingUp(state: State, call: Call): void {
-  if (call.departed === undefined) return;
-  const { facts, at } = call.departed;
-  const waitedOut = WAITED_OUT * state.patience.expected(facts).deadlineMs;
-  if (at - call.askedAt >= waitedOut) state.patience.gaveUp(facts, call.attempts);
+  const { departed, last } = call;
+  if (departed === undefined || !waitedOut(state, departed, call.askedAt)) return;
+  revise(state, state.returns.lost(last, attemptOf(call)));
 }
 
 /** Of the expected deadline; whoever leaves before that does so for another reason. */
 const WAITED_OUT = 0.9;
 
+function waitedOut(state: State, { facts, at }: NonNullable<Call['departed']>, askedAt: number): boolean {
+  return at - askedAt >= WAITED_OUT * state.patience.expected(facts).deadlineMs;
+}
+
 /** What is expected of clients has changed: looks at everything in line anew. */
 function reviseLine(state: State): void {
-  for (const entry of state.line) {
-    estimate(state, entry.call);
-    state.line.review(entry);
-    state.plan(entry.call);
-  }
+  for (const entry of state.line) look(state, entry);
+}
+
+function revise(state: State, calls: readonly Call[]): void {
+  for (const { entry } of calls) if (entry !== undefined) look(state, entry);
+}
+
+function look(state: State, entry: Entry): void {
+  estimate(state, entry.call);
+  state.line.review(entry);
+  state.plan(entry.call);
 }
 
 /**
@@ -58,15 +74,20 @@ function reviseLine(state: State): void {
 export function waitBehindEqual(state: State, call: Call): void {
   for (const other of state.register.scope(call.scope)) {
     if (other === call || other.entry === undefined || other.last.userAgent !== call.last.userAgent) continue;
-    const { deadlineAt, basis, tardy, lastEndsAt } = other;
-    Object.assign(call, { deadlineAt, basis, tardy, lastEndsAt });
+    const { deadlineAt, basis, tardy, lastEndsAt, mayGoOn } = other;
+    Object.assign(call, { deadlineAt, basis, tardy, lastEndsAt, mayGoOn });
     return;
   }
 }
 
 function estimate(state: State, call: Call): void {
-  const { deadlineMs, basis } = state.patience.expected(call.last);
+  const { patience, returns } = state;
+  const { deadlineMs, basis } = patience.expected(call.last);
   call.deadlineAt = call.createdAt + deadlineMs;
   call.basis = basis;
-  call.lastEndsAt = state.patience.lastEndsAt(call.last, call.attempts - 1, call.askedAt);
+  const attempt = attemptOf(call);
+  const works = call.state === 'running' || call.state === 'answered';
+  const attempts = works ? returns.expected(call.last, attempt) : returns.stake(call, call.last, attempt);
+  call.mayGoOn = returns.mayGoOn(call.last, attempts);
+  call.lastEndsAt = patience.lastEndsAt(call.last, { attempt, attempts, arrivedAt: call.askedAt });
 }

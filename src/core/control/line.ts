@@ -173,7 +173,7 @@ export class Line {
     if (this.#classes <= 1) return makeQueue();
     const rescue = {
       make: () => new Rescue<Entry>(),
-      dues: parts.dues,
+      giveUpAt: (entry: Entry) => parts.dues(entry).giveUpAt,
       prospect: () => parts.prospect(group),
     };
     const { rankOf } = this.#parts;

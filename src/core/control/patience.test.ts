@@ -82,26 +82,14 @@ test('clients that outlast the assumed minute raise it, a little beyond what the
   ok(deadlineMs > 60_000 && deadlineMs <= 70_000);
 });
 
-test('attempts follow the family, then what was seen; nobody is taken to come again who was never seen to', () => {
-  const some = patience();
-  equal(some.attempts(FACTS), 1);
-  equal(some.attempts({ ...FACTS, userAgent: 'OpenAI/Python 2' }), 3);
-  some.asked(FACTS, 1);
-  equal(some.attempts(FACTS), 3);
-  some.asked(FACTS, 3);
-  equal(some.attempts(FACTS), 4);
-  for (let at = 0; at < 3; at += 1) some.gaveUp(FACTS, 2);
-  equal(some.attempts(FACTS), 2);
-});
-
 test('the last attempt ends after those that are left, attempts and pauses that came before taken off', () => {
   const some = patience();
   const python = { ...FACTS, userAgent: 'OpenAI/Python 2', announcedDeadlineMs: 100_000 };
-  equal(some.lastEndsAt(python, 0, 0), 301_500);
-  equal(some.lastEndsAt(python, 1, 0), 200_750);
-  equal(some.lastEndsAt({ ...python, retryCount: 2 }, 0, 0), 100_000);
-  equal(some.lastEndsAt(python, 9, 0), 100_000);
-  equal(some.lastEndsAt(FACTS, 0, 7), 60_007);
+  equal(some.lastEndsAt(python, { attempt: 1, attempts: 3, arrivedAt: 0 }), 301_500);
+  equal(some.lastEndsAt(python, { attempt: 2, attempts: 3, arrivedAt: 0 }), 200_750);
+  equal(some.lastEndsAt(python, { attempt: 3, attempts: 3, arrivedAt: 0 }), 100_000);
+  equal(some.lastEndsAt(python, { attempt: 9, attempts: 3, arrivedAt: 0 }), 100_000);
+  equal(some.lastEndsAt(FACTS, { attempt: 1, attempts: 1, arrivedAt: 7 }), 60_007);
 });
 
 test('whoever was served counts for as long as it waited, and no longer', () => {
@@ -115,8 +103,6 @@ test('whoever was served counts for as long as it waited, and no longer', () => 
 test('nothing is learned where that is switched off', () => {
   const none = new Patience(controlOptions({ learnDeadlines: false }));
   for (let at = 0; at < 9; at += 1) none.left(FACTS, 20_000);
-  none.asked(FACTS, 4);
   equal(none.expected(FACTS).basis, 'assumed');
   equal(none.expected(FACTS).deadlineMs, 60_000);
-  equal(none.attempts(FACTS), 1);
 });

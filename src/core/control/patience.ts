@@ -1,6 +1,6 @@
-/** How long clients wait on one attempt and how often they ask: what they say, and what they were seen to do. */
+/** How long clients wait on one attempt: what they say, and what they were seen to do. */
 
-import { deadlineMs as assumedMs, statedMs } from './deadline.js';
+import { deadlineMs as assumedMs, statedMs, statedStep } from './deadline.js';
 import type { AttemptFacts } from './event.js';
 import { mannersOf } from './family.js';
 import type { ControlOptions } from './options.js';
@@ -16,8 +16,6 @@ export interface Expected {
 }
 
 const LONGEST_GIVE_UP_MS = 3_600_000;
-/** Attempts of whoever has come back once: no family that asks again at all asks less often. */
-const FEWEST_OF_RETRIERS = 3;
 /** From this many departures on a deadline is learned: two stops by hand prove nothing. */
 const ENOUGH_DEPARTURES = 3;
 /** A deadline is what this share of clients does not wait out. */
@@ -31,9 +29,6 @@ const OUTLASTING_MARGIN = 1.1;
 /** A learned deadline that moves by less is the same one. */
 const SAME = 0.02;
 
-/** Announced deadlines that differ by less than about a fifth are taken for the same. */
-const STEPS_A_DOUBLING = 4;
-
 interface Waits {
   /** Milliseconds: above 0 how long one waited until it left, below 0 how long one waited until it was served. */
   readonly outcomes: number[];
@@ -45,23 +40,13 @@ interface Waits {
   outlasting: number;
 }
 
-interface Tries {
-  /** The most attempts of one call that were seen. */
-  most: number;
-  /** How many attempts calls had that were not heard of again. */
-  readonly gaveUpAfter: number[];
-  seen: number;
-}
-
 export class Patience {
   readonly #options: ControlOptions;
   readonly #waits: RecentMap<string, Waits>;
-  readonly #tries: RecentMap<string, Tries>;
 
   constructor(options: ControlOptions) {
     this.#options = options;
     this.#waits = new RecentMap(options.bounds.learnedKeys);
-    this.#tries = new RecentMap(options.bounds.learnedKeys);
   }
 
   /** A deadline in so many words is believed; else the shortest of what is announced and what was learned. */
@@ -84,30 +69,18 @@ export class Patience {
   }
 
   /**
-   * The moment after which an answer is worth nothing: the attempts that are left, each a deadline long, and their part
-   * of the back-offs of the client's family, none once the last attempt is there. Back-offs mostly grow, so that this is
-   * rather too early. `ordinal`: number of the attempt that arrived, from 0. At most an hour on.
+   * The moment after which an answer is worth nothing: of `attempts` those that are left, each a deadline long, and their
+   * part of the back-offs of the client's family, none once the last attempt is there. Back-offs mostly grow, so that this
+   * is rather too early. `attempt`: number of the one that arrived, from 1. At most an hour on.
    */
-  lastEndsAt(facts: AttemptFacts, ordinal: number, arrivedAt: number): number {
-    const done = Math.max(ordinal, facts.retryCount ?? 0);
-    const all = this.attempts(facts);
-    const left = Math.max(1, all - done);
-    const gaps = all > 1 ? (left - 1) / (all - 1) : 0;
+  lastEndsAt(
+    facts: AttemptFacts,
+    { attempt, attempts, arrivedAt }: { attempt: number; attempts: number; arrivedAt: number },
+  ): number {
+    const left = Math.max(1, attempts - attempt + 1);
+    const gaps = attempts > 1 ? (left - 1) / (attempts - 1) : 0;
     const wait = left * this.expected(facts).deadlineMs + gaps * mannersOf(facts.userAgent).backoffMs;
     return arrivedAt + Math.min(wait, LONGEST_GIVE_UP_MS);
-  }
-
-  /** Attempts that its client makes for one call, if all fail. */
-  attempts(facts: AttemptFacts): number {
-    const known = mannersOf(facts.userAgent).attempts;
-    const tries = this.#options.learnDeadlines ? this.#tries.get(triesKey(facts)) : undefined;
-    if (tries === undefined) return known;
-    if (tries.gaveUpAfter.length >= ENOUGH_DEPARTURES) {
-      const sorted = tries.gaveUpAfter.toSorted((a, b) => a - b);
-      return sorted[Math.floor(LOW_QUANTILE * sorted.length)] ?? known;
-    }
-    if (tries.most < 2) return known;
-    return Math.max(tries.most, known === 1 ? FEWEST_OF_RETRIERS : known);
   }
 
   /** An attempt left before a byte of its answer, after `ageMs`; says whether the estimate has moved. */
@@ -127,20 +100,6 @@ export class Patience {
   waits(facts: AttemptFacts, ageMs: number): boolean {
     const waits = this.#waitsOf(facts);
     return waits.departures < ENOUGH_DEPARTURES && this.#outlast(waits, facts, ageMs);
-  }
-
-  /** A call's attempt number `ordinal`, from 0, was seen. */
-  asked(facts: AttemptFacts, ordinal: number): void {
-    if (ordinal === 0) return;
-    const tries = this.#triesOf(facts);
-    tries.most = Math.max(tries.most, ordinal + 1);
-  }
-
-  /** A client did not come back after `attempts` of a call. */
-  gaveUp(facts: AttemptFacts, attempts: number): void {
-    const tries = this.#triesOf(facts);
-    tries.gaveUpAfter[tries.seen % OUTCOMES_KEPT] = attempts;
-    tries.seen += 1;
   }
 
   #outlast(waits: Waits, facts: AttemptFacts, ageMs: number): boolean {
@@ -178,15 +137,6 @@ export class Patience {
     this.#waits.set(key, fresh);
     return fresh;
   }
-
-  #triesOf(facts: AttemptFacts): Tries {
-    const key = triesKey(facts);
-    const known = this.#tries.get(key);
-    if (known !== undefined) return known;
-    const fresh = { most: 1, gaveUpAfter: [], seen: 0 };
-    this.#tries.set(key, fresh);
-    return fresh;
-  }
 }
 
 function learn(waits: Waits): boolean {
@@ -217,12 +167,5 @@ export function lowQuantile(outcomes: readonly number[]): number | undefined {
 /** Clients of one program that announce different deadlines wait for different lengths: told apart by what they say. */
 function waitsKey(facts: AttemptFacts): string {
   const { tenant, userAgent, model } = facts;
-  const announced = statedMs(facts);
-  const said =
-    announced === undefined ? '' : Math.round(STEPS_A_DOUBLING * Math.log2(Math.max(1, announced)));
-  return `${tenant}\n${userAgent}\n${model}\n${said}`;
-}
-
-function triesKey({ tenant, userAgent }: AttemptFacts): string {
-  return `${tenant}\n${userAgent}`;
+  return `${tenant}\n${userAgent}\n${model}\n${statedStep(facts) ?? ''}`;
 }

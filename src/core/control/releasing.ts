@@ -3,6 +3,7 @@
 import { type Attempt, type Call, type Execution, isReplayable, reach } from './call.js';
 import type { AttemptFacts } from './event.js';
 import { matchOf } from './evidence.js';
+import { expectOf } from './expecting.js';
 import { dropAnswer, forgetCall, sayWasted, setIdle } from './settle.js';
 import { fillRoom, leaveLine } from './starting.js';
 import type { State } from './state.js';
@@ -106,6 +107,7 @@ function merge(state: State, from: Call, into: Call): void {
   into.giveUpAt = Math.max(into.giveUpAt, from.giveUpAt);
   into.askedRank = Math.min(into.askedRank, from.askedRank);
   forgetCall(state, from, 'merged');
+  expectOf(state, into, into.departed);
   if (into.entry !== undefined) state.line.heard(into.entry, true);
   if (into.departed !== undefined) state.departures.returned(into.departed.facts, 0);
   into.departed = undefined;

@@ -83,6 +83,7 @@ export function endCall(state: State, call: Call, ending: CallEnding): void {
 export function setIdle(state: State, call: Call, fate: CallEnding): void {
   call.state = 'idle';
   call.fate = fate;
+  if (call.departed === undefined) state.returns.release(call);
   call.vacatedAt = state.now;
   call.forgetAt = Math.max(call.giveUpAt, state.now + REMEMBER_MS);
   state.register.setIdle(call, true);
@@ -97,6 +98,7 @@ export function forgetCall(state: State, call: Call, fate: CallEnding): void {
     learnFromGivingUp(state, call);
   }
   call.departed = undefined;
+  state.returns.release(call);
   endCall(state, call, fate);
   call.state = 'gone';
   state.register.remove(call);

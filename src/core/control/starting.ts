@@ -161,6 +161,7 @@ function start(
   call.entitlement = Math.max(0, call.entitlement - 1);
   call.execution = execution;
   call.state = 'running';
+  state.returns.release(call);
   call.beside = false;
   state.fleet.take(execution, call.last, state.now);
   state.executions.set(execution.id, execution);

@@ -7,7 +7,7 @@ import { Claims } from './claims.js';
 import { Classes } from './classes.js';
 import { deadlineMs } from './deadline.js';
 import { Departures } from './departure.js';
-import { Fleet } from './fleet.js';
+import { Fleet, type Group } from './fleet.js';
 import { Guard } from './guard.js';
 import { Ledger } from './ledger.js';
 import { Line } from './line.js';
@@ -18,6 +18,7 @@ import { Prospects } from './prospects.js';
 import { RecentMap } from './recent.js';
 import { Register } from './register.js';
 import { RetryAfter } from './retry-after.js';
+import { Returns } from './returns.js';
 import type { Share } from './shares.js';
 import type { Dues } from './tiers.js';
 import type { Verdict } from './verdict.js';
@@ -52,6 +53,7 @@ export class State {
   readonly memory: AnswerMemory;
   readonly departures: Departures;
   readonly patience: Patience;
+  readonly returns: Returns<Call>;
   readonly prospects: Prospects;
   readonly retryAfter: RetryAfter;
   readonly claims: Claims;
@@ -80,6 +82,7 @@ export class State {
     this.guard = new Guard(this.options);
     this.memory = new AnswerMemory(this.options.bounds);
     this.patience = new Patience(this.options);
+    this.returns = new Returns(this.options);
     this.prospects = new Prospects(this.options);
     this.departures = new Departures(this.options);
     this.retryAfter = new RetryAfter(this.options, uniform);
@@ -166,15 +169,22 @@ export class State {
   }
 
   /** Whoever waits is refused at the bound of the line, however much longer its client would. */
-  #dues({ call, queuedAt }: Entry): Dues {
+  #dues({ call, queuedAt, group }: Entry): Dues {
     const soonerMs = this.prospects.soonerMs(call.last);
+    const lastEndsAt = call.lastEndsAt + soonerMs + (call.mayGoOn ? this.#spareMs(group) : 0);
     return {
       deadlineAt: call.deadlineAt + soonerMs,
-      giveUpAt: Math.min(call.lastEndsAt + soonerMs, queuedAt + this.options.bounds.lineWaitMs),
+      giveUpAt: Math.min(lastEndsAt, queuedAt + this.options.bounds.lineWaitMs),
       late: call.tardy,
       tenant: this.payer(call.tenant),
       weight: 1,
     };
+  }
+
+  /** What the margin keeps free for ends that are known, and where more may come need not be: beyond one execution. */
+  #spareMs(group: Group): number {
+    const { longestMs, margin } = this.prospects.of(group);
+    return (margin - 1) * longestMs;
   }
 
   /** Credentials that the engine has not accepted share one weight, whatever they claim. */
