@@ -40,11 +40,7 @@ class Line {
       margin: 1.5,
     });
     const makeQueue = (): Ready => readyOf('deadline', { key: '', members: [] }, { dues, prospect });
-    const rescue = {
-      make: () => new Rescue<Entry>(),
-      giveUpAt: (entry: Entry) => dues(entry).giveUpAt,
-      prospect,
-    };
+    const rescue = { make: () => new Rescue<Entry>(), dues, prospect };
     this.#ready =
       classes === 1
         ? makeQueue()

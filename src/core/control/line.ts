@@ -173,7 +173,7 @@ export class Line {
     if (this.#classes <= 1) return makeQueue();
     const rescue = {
       make: () => new Rescue<Entry>(),
-      giveUpAt: (entry: Entry) => parts.dues(entry).giveUpAt,
+      dues: parts.dues,
       prospect: () => parts.prospect(group),
     };
     const { rankOf } = this.#parts;

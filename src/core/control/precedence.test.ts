@@ -225,7 +225,13 @@ test('a call that would be lost goes before a higher class that has time, and is
       ),
     rescue: {
       make: () => new Rescue<Entry>(),
-      giveUpAt: (entry) => giveUps.get(entry) ?? 0,
+      dues: (entry) => ({
+        deadlineAt: 0,
+        giveUpAt: giveUps.get(entry) ?? 0,
+        late: true,
+        tenant: 't',
+        weight: 1,
+      }),
       prospect: () => ({ paceMs: 10, serviceMs: 10, longestMs: 0, margin: 1 }),
     },
   });

@@ -3,7 +3,7 @@
 import type { Entry } from './call.js';
 import { type Chosen, type Ready, TIER_STEP } from './order.js';
 import type { Rescue } from './rescue.js';
-import type { Prospect } from './tiers.js';
+import type { Dues, Prospect } from './tiers.js';
 
 /** A class that waits has at least one start in so many, whoever else waits. */
 export const LEAST_ONE_IN = 20;
@@ -19,8 +19,7 @@ export interface PrecedenceParts {
 
 export interface RescueParts {
   readonly make: () => Rescue<Entry>;
-  /** When the entry's last attempt ends. */
-  readonly giveUpAt: (entry: Entry) => number;
+  readonly dues: (entry: Entry) => Dues;
   readonly prospect: () => Prospect;
 }
 
@@ -132,7 +131,8 @@ export class ReadyByClass implements Ready {
   }
 
   #watch(rescue: Rescue<Entry>, entry: Entry, rank: number): void {
-    rescue.set(entry, this.#parts.rescue?.giveUpAt(entry) ?? Number.POSITIVE_INFINITY, rank);
+    const dues = this.#parts.rescue?.dues(entry);
+    if (dues !== undefined) rescue.set(entry, { ...dues, rank });
   }
 }
 

@@ -2,14 +2,11 @@
 
 import { Agenda } from '../time/agenda.js';
 import { DueOrder } from './due-order.js';
-import { carefulPaceMs, isSamePace, reserveMs } from './reserve.js';
-import type { Prospect } from './tiers.js';
+import { carefulPaceMs, isSamePace, lastChanceMs, reserveMs } from './reserve.js';
+import type { Dues, Prospect } from './tiers.js';
 
-interface Held {
-  /** When its last attempt ends, milliseconds. */
-  readonly giveUpAt: number;
-  readonly rank: number;
-}
+/** What is known of an item; the rank of its class, 0 the highest. */
+type Held = Pick<Dues, 'deadlineAt' | 'giveUpAt' | 'late'> & { readonly rank: number };
 
 /**
  * Items of several ranks by the end of their last attempt. As long as all of them can be answered before that, nobody is
@@ -19,7 +16,7 @@ interface Held {
 export class Rescue<T> {
   readonly #held = new Map<T, Held>();
   readonly #savable = new DueOrder<T>();
-  /** The same with time kept free for each, by how much has to be done before it. */
+  /** Those of them that have been put off, or may be: more time is kept free for each, by what has to go before it. */
   readonly #careful = new DueOrder<T>();
   /** Those by rank, and by the end of their last attempt. */
   readonly #byRank = new Map<number, Agenda<T>>();
@@ -30,12 +27,10 @@ export class Rescue<T> {
     return this.#held.size;
   }
 
-  set(item: T, giveUpAt: number, rank: number): void {
-    const known = this.#held.get(item);
-    if (known?.giveUpAt === giveUpAt && known.rank === rank) return;
+  set(item: T, held: Held): void {
     this.delete(item);
-    this.#held.set(item, { giveUpAt, rank });
-    this.#count(item, giveUpAt, rank);
+    this.#held.set(item, held);
+    this.#count(item, held);
   }
 
   delete(item: T): void {
@@ -60,8 +55,10 @@ export class Rescue<T> {
     }
     this.#takeBack(beginning);
     // If somebody else went, they would begin a pace later.
-    const freeMs = this.#careful.latestBeginning - (now + paceMs);
-    return freeMs < reserveMs(0, prospect) ? this.#savable.first() : undefined;
+    if (this.#savable.latestBeginning - lastChanceMs(prospect) < beginning + paceMs)
+      return this.#savable.first();
+    const careful = this.#careful.latestBeginning - reserveMs(0, prospect) < now + paceMs;
+    return careful ? this.#careful.first() : undefined;
   }
 
   /** Of those whose last attempt ends by `until`, one of the lowest rank, and of that rank the one nearest its end. */
@@ -87,15 +84,16 @@ export class Rescue<T> {
     this.#savable.delete(item);
     if (!fits) return;
     this.#givenUp.delete(item);
-    this.#count(item, known.giveUpAt, known.rank);
+    this.#count(item, known);
   }
 
-  #count(item: T, giveUpAt: number, rank: number): void {
+  #count(item: T, { deadlineAt, giveUpAt, late, rank }: Held): void {
     const its = this.#byRank.get(rank) ?? new Agenda<T>();
     this.#byRank.set(rank, its);
     its.set(item, giveUpAt);
     this.#savable.set(item, giveUpAt);
-    this.#careful.set(item, giveUpAt);
+    // With that much kept free, whoever has one attempt alone would always have to go.
+    if (late || giveUpAt > deadlineAt) this.#careful.set(item, giveUpAt);
   }
 
   #uncount(item: T, rank: number): void {

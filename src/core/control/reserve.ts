@@ -17,6 +17,11 @@ export function reserveMs(workMs: number, { longestMs, margin }: Certainty): num
   return margin * longestMs + ((margin - 1) / PACE_CERTAINTY) * workMs;
 }
 
+/** Time kept free for whoever is lost by its first late second, beyond what most executions take; milliseconds. */
+export function lastChanceMs({ serviceMs, longestMs }: { serviceMs: number; longestMs: number }): number {
+  return Math.max(0, (longestMs - serviceMs) / 2);
+}
+
 /** The pace at which that much more than the work of each is kept free; milliseconds. */
 export function carefulPaceMs(paceMs: number, { margin }: Pick<Certainty, 'margin'>): number {
   return paceMs * (1 + (margin - 1) / PACE_CERTAINTY);
