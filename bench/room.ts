@@ -2,7 +2,9 @@
  * What a room policy costs the engine: calls served at saturation, in virtual time, over those without a limit; and
  * whom the default lets wait while the engine is not full.
  *
- * Usage: npm run bench:room
+ * Usage: npm run bench:room [-- --waits]
+ *
+ * `--waits`: the second alone.
  */
 
 import type { ControlSettings } from '../src/core/control/options.js';
@@ -88,12 +90,22 @@ function served(traffic: Traffic, control: ControlSettings, stream = false): num
 const rate = (most: number, { seconds }: Traffic): number =>
   most / SEEDS.length / (seconds - FROM_MS / 1_000);
 
-/** How long each call waited in line with the default room, milliseconds. */
-function waits(traffic: Traffic): number[] {
-  return SEEDS.flatMap((seed) => {
-    const { executions, planned } = play(traffic, {}, false, seed);
-    return executions.map(({ call, createdMs }) => createdMs - (planned[call]?.atMs ?? 0));
-  });
+interface Waits {
+  /** In line, for each call, milliseconds. */
+  readonly inLine: readonly number[];
+  /** From the planned moment to the whole answer, the mean, milliseconds. */
+  readonly answerMs: number;
+}
+
+function waits(traffic: Traffic, control: ControlSettings): Waits {
+  const runs = SEEDS.map((seed) => play(traffic, control, false, seed));
+  const answers = runs.flatMap(({ calls }) => calls.map(({ plannedMs, endedMs }) => endedMs - plannedMs));
+  return {
+    inLine: runs.flatMap(({ executions, planned }) =>
+      executions.map(({ call, createdMs }) => createdMs - (planned[call]?.atMs ?? 0)),
+    ),
+    answerMs: answers.reduce((sum, ms) => sum + ms, 0) / answers.length,
+  };
 }
 
 function table(name: string, traffic: Traffic, rooms: readonly number[]): void {
@@ -126,20 +138,26 @@ const LOADS: readonly (readonly [name: string, load: number, arrivals: Arrivals]
 function waitTable(name: string, traffic: Traffic): void {
   const most = rate(served(traffic, { room: 'off' }), traffic);
   process.stdout.write(
-    `${name}: who waits in line with the default room, of ${most.toFixed(2)} calls a second\n`,
+    `${name}: who waits in line with the default room, of ${most.toFixed(2)} calls a second; answers after, and without a limit\n`,
   );
   for (const [words, load, arrivals] of LOADS) {
-    const all = waits({ ...traffic, perSecond: load * most, seconds: 300, arrivals });
-    const waited = all.filter((ms) => ms > 0);
-    const share = ((100 * waited.length) / all.length).toFixed(2);
-    const longest = Math.max(0, ...waited).toFixed(0);
+    const part = { ...traffic, perSecond: load * most, seconds: 300, arrivals };
+    const { inLine, answerMs } = waits(part, {});
+    const waited = inLine.filter((ms) => ms > 0);
+    const share = ((100 * waited.length) / inLine.length).toFixed(2);
+    const longest = (Math.max(0, ...waited) / 1_000).toFixed(2);
+    const [here, without] = [answerMs, waits(part, { room: 'off' }).answerMs].map((ms) =>
+      (ms / 1_000).toFixed(3),
+    );
     process.stdout.write(
-      `  ${words.padEnd(36)} ${share.padStart(6)} % of ${all.length}, ${longest} ms at most\n`,
+      `  ${words.padEnd(24)} ${share.padStart(6)} % of ${inLine.length}, ${longest} s at most; ${here} s, ${without} s\n`,
     );
   }
 }
 
-table('long prompts', LONG, [40, 60, 80, 100]);
-table('short prompts', SHORT, [80, 256]);
+if (process.argv[2] !== '--waits') {
+  table('long prompts', LONG, [40, 60, 80, 100]);
+  table('short prompts', SHORT, [80, 256]);
+}
 waitTable('long prompts', LONG);
 waitTable('short prompts', SHORT);
