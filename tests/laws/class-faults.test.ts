@@ -63,7 +63,7 @@ const FAULTS: readonly Fault[] = [
     was: 'rank > lowest',
     is: '(lowest < 0 || rank < lowest)',
     tests: RESCUE,
-    fails: 'where not all can be answered, no call of the highest class',
+    fails: 'of two of whom one can be answered it is the one of the higher class',
   },
   {
     about: 'whoever is given up is never taken back',
@@ -79,7 +79,7 @@ const FAULTS: readonly Fault[] = [
     was: '< beginning + paceMs)',
     is: '< beginning)',
     tests: RESCUE,
-    fails: 'where all can be answered, nobody is lost',
+    fails: 'for whoever asks once alone less time is kept free',
   },
   {
     about: 'a tenant’s highest class is not looked at',
@@ -120,6 +120,14 @@ const FAULTS: readonly Fault[] = [
     is: 'Math.min',
     tests: SCENES,
     fails: 'an attempt of a higher class raises the call',
+  },
+  {
+    about: 'a merged call stays in the class of the earlier',
+    file: 'releasing',
+    was: 'into.askedRank = Math.min',
+    is: 'Math.min',
+    tests: SCENES,
+    fails: 'an equal that turns out to be the retry of a waiting call',
   },
 ];
 

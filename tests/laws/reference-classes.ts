@@ -2,12 +2,9 @@
 
 import type { AttemptFacts } from '../../src/core/control/event.js';
 import type { ControlOptions } from '../../src/core/control/options.js';
-import type { Call } from './reference-words.js';
+import { type Call, lastOf } from './reference-words.js';
 
-/**
- * Whom the engine has accepted makes no difference here: the highest class of a tenant is the same before and after.
- * Nor does the least part of a class, since no interleaving starts twenty calls while one waits.
- */
+/** The least part of a class makes no difference here, since no interleaving starts twenty calls while one waits. */
 export class ReferenceClasses {
   readonly #options: ControlOptions;
   readonly #sessions: { readonly tenant: string; readonly session: string; readonly asked: number }[] = [];
@@ -31,10 +28,13 @@ export class ReferenceClasses {
     return known?.asked ?? own;
   }
 
-  /** Lower is sooner. */
-  rankOf({ attempts }: Call): number {
+  /** Lower is sooner; `accepted`: the engine knows the tenant. */
+  rankOf(call: Call, accepted: boolean): number {
     const { classes, defaultClass, maxClass = defaultClass } = this.#options;
     if (classes.length === 0) return 0;
-    return Math.max(classes.indexOf(maxClass), Math.min(...attempts.map(({ asked = 0 }) => asked)));
+    const own = lastOf(call).facts.maxClass ?? '';
+    const most = classes.indexOf(classes.includes(own) ? own : maxClass);
+    const least = accepted ? most : Math.max(most, classes.indexOf(defaultClass));
+    return Math.max(least, Math.min(...call.attempts.map(({ asked = 0 }) => asked)));
   }
 }

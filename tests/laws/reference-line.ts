@@ -160,8 +160,9 @@ export class ReferenceLine extends ReferenceBook {
     for (;;) {
       this.lineChanged();
       const open = this.eligible().filter((call) => this.engineFor(call) !== undefined && this.hasTurn(call));
-      const highest = Math.min(...open.map((call) => this.classes.rankOf(call)));
-      const eligible = open.filter((call) => this.classes.rankOf(call) === highest);
+      const rankOf = (call: Call): number => this.classes.rankOf(call, this.verified.has(call.facts.tenant));
+      const highest = Math.min(...open.map(rankOf));
+      const eligible = open.filter((call) => rankOf(call) === highest);
       const next = this.options.order === 'newest-first' ? eligible.at(-1) : eligible[0];
       if (next?.entry === undefined) return;
       const turn = this.turnOf(next);

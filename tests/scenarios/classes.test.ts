@@ -152,6 +152,17 @@ test('an attempt of a higher class raises the call that it is attached to, and o
   equal(classOf(s, 'low.0'), 'interactive');
 });
 
+test('an equal that turns out to be the retry of a waiting call raises it to its own class', () => {
+  const s = opened(OPEN);
+  wait(s, 'usual', 2);
+  s.arrive('low.0', { fingerprint: 'low', class: 'batch' });
+  s.pass(700);
+  s.arrive('low.1', { fingerprint: 'low', class: 'interactive' });
+  s.leave('low.0');
+  equal(s.decision('low.1'), 'late_merge');
+  deepEqual(served(s, 1), ['low.0']);
+});
+
 test('tenants are served by weight before classes are looked at, and each shares its own part among its classes', () => {
   const s = opened({ ...OPEN, shares: 'tenant' }, ['acme', 'rival']);
   wait(s, 'loud', 60, { class: 'interactive' });

@@ -92,6 +92,17 @@ test('where not all can be answered, no call of the highest class is lost that c
   );
 });
 
+test('of two of whom one can be answered it is the one of the higher class, whoever came first', () => {
+  for (const names of [
+    ['low', 'high'],
+    ['high', 'low'],
+  ]) {
+    const rescue = new Rescue<string>();
+    for (const name of names) rescue.set(name, last(15, name === 'high' ? 0 : 1));
+    equal(rescue.next(0, EXACT), 'high');
+  }
+});
+
 test('nobody has to go while there is time for the others first', () => {
   const rescue = new Rescue<string>();
   rescue.set('high', last(1_000, 0));
