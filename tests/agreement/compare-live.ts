@@ -1,6 +1,6 @@
 /** The same arm, plan and seed in virtual time and through sockets, side by side. */
 
-import { amplification } from '../../src/core/drill/outcome.js';
+import { amplification, outcomesByClient } from '../../src/core/drill/outcome.js';
 import type { RunHead } from '../../src/core/drill/run.js';
 import { runRecordOf } from '../../src/core/trial/run-record.js';
 import { settingsOf } from '../../src/core/trial/scenario.js';
@@ -37,14 +37,26 @@ export interface Comparison {
 /** Plays the arm both ways. `invalid` says which process was late, if one was: then the pairs prove nothing. */
 export async function compareLive(asked: LiveArm): Promise<Comparison> {
   const { arm, plan, seed } = asked;
-  const { head: virtual } = runRecordOf(arm, runTrial(settingsOf(arm, seed, { plan })));
+  const trial = runTrial(settingsOf(arm, seed, { plan }));
+  const { head: virtual } = runRecordOf(arm, trial);
   const { run, invalid } = await playLive(asked);
-  return { pairs: [...sharePairs(virtual, run.head), executionsPair(virtual, run.head)], invalid };
+  const byClient = trial.plan.clients.length > 1 ? outcomesByClient(trial) : [];
+  // Both were asked the same calls.
+  const { calls, attempts } = run;
+  const clientsLive = outcomesByClient({ plan: trial.plan, planned: trial.planned, calls, attempts });
+  const pairs = [
+    ...sharePairs(virtual.stages, run.head.stages),
+    ...sharePairs(byClient, clientsLive),
+    executionsPair(virtual, run.head),
+  ];
+  return { pairs, invalid };
 }
 
-function sharePairs(virtual: RunHead, live: RunHead): readonly Pair[] {
-  return virtual.stages.flatMap((stage, at) => {
-    const other = live.stages[at];
+type Outcomes = RunHead['stages'];
+
+function sharePairs(virtual: Outcomes, live: Outcomes): readonly Pair[] {
+  return virtual.flatMap((stage, at) => {
+    const other = live[at];
     if (other === undefined || other.calls !== stage.calls) {
       throw new Error(`the runs differ in the calls of ${stage.stage}`);
     }
