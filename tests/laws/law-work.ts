@@ -20,13 +20,16 @@ interface Equals {
   failures: number;
   /** Clients that have seen bytes and left: without proof their return is another call by design (§3.8). */
   seen: number;
+  /** Returns that were started before the leaving was seen, and after they had been held back for it. */
+  unseen: number;
 }
 
 /**
  * Law 2. Executions per call ≤ 1 + granted + failed by the engine; never two at once, never one while a whole answer is
  * kept. For the users' own calls the sum runs over equal calls (one tenant, one body): adoption without proof may give
  * the execution of one to the other, which is then owed one of its own. A client that has seen bytes and returns
- * without proof is another call by design, and so is one whose call the bound on known calls has pushed out.
+ * without proof is another call by design, and so is one whose call the bound on known calls has pushed out, and one
+ * whose leaving is seen later than its return is held back for it (§3.6).
  */
 export class OnceLaw extends Law {
   readonly number = 2;
@@ -37,6 +40,9 @@ export class OnceLaw extends Law {
   readonly #equals = new Map<string, Equals>();
   readonly #equalsOf = new Map<string, Equals>();
   readonly #decided = new Map<string, Decision>();
+  /** Attempts of the users' own calls that have not ended, and calls made by a return beside one, with the moment. */
+  readonly #open = new Map<string, Set<string>>();
+  readonly #besideItself = new Map<string, number>();
   /** The bound on known calls was met: whoever it pushed out is a stranger when it returns. */
   #pushedOut = false;
   #uncharged = false;
@@ -51,7 +57,7 @@ export class OnceLaw extends Law {
     if (verdict.kind === 'decided') this.#meet(verdict.attempt, verdict.call, verdict.decision);
     else if (verdict.kind === 'queue') this.#queue(verdict.attempt);
     else if (verdict.kind === 'start') this.#start(verdict.call, verdict.execution);
-    else if (verdict.kind === 'attempt-ended') this.#left(verdict.call, verdict.ending);
+    else if (verdict.kind === 'attempt-ended') this.#left(verdict);
     else if (verdict.kind === 'seal') this.#seal(verdict.execution);
     else if (verdict.kind === 'execution-ended') {
       const work = this.#work.get(verdict.call);
@@ -81,7 +87,7 @@ export class OnceLaw extends Law {
     const { trueCall } = this.surroundings;
     const { options } = this;
     if (trueCall === undefined || options.coalesce === 'off' || this.#pushedOut) return;
-    const most = (one: Equals): number => one.trueCalls.size + one.failures + one.seen;
+    const most = (one: Equals): number => one.trueCalls.size + one.failures + one.seen + one.unseen;
     const beside = [...this.#equals].filter(([, one]) => one.starts > most(one));
     const further = beside.reduce((sum, [, one]) => sum + one.starts - most(one), 0);
     const where = beside.map(([name, one]) => {
@@ -90,7 +96,16 @@ export class OnceLaw extends Law {
     this.hold(further <= granted, `${further} executions too many, ${granted} granted: ${where.join('; ')}`);
   }
 
-  #left(call: string | undefined, ending: AttemptEnding): void {
+  #left({
+    attempt,
+    call,
+    ending,
+  }: {
+    attempt: string;
+    call?: string | undefined;
+    ending: AttemptEnding;
+  }): void {
+    this.#open.get(this.surroundings.trueCall?.(attempt) ?? '')?.delete(attempt);
     const equals = this.#equalsOf.get(call ?? '');
     const saw = ending === 'left_mid_answer' || ending === 'left_unconfirmed' || ending === 'slow_reader';
     if (saw && equals !== undefined) equals.seen += 1;
@@ -106,10 +121,21 @@ export class OnceLaw extends Law {
     const facts = this.#facts.of(attempt);
     if (facts === undefined) return;
     const name = JSON.stringify([facts.tenant, facts.fingerprint]);
-    const equals = this.#equals.get(name) ?? { trueCalls: new Set(), starts: 0, failures: 0, seen: 0 };
+    const equals = this.#equals.get(name) ?? {
+      trueCalls: new Set(),
+      starts: 0,
+      failures: 0,
+      seen: 0,
+      unseen: 0,
+    };
     this.#equals.set(name, equals);
     this.#equalsOf.set(call, equals);
-    equals.trueCalls.add(this.surroundings.trueCall?.(attempt) ?? '');
+    const trueCall = this.surroundings.trueCall?.(attempt) ?? '';
+    equals.trueCalls.add(trueCall);
+    const open = this.#open.get(trueCall) ?? new Set();
+    this.#open.set(trueCall, open);
+    if (decision === 'new_call_beside_live' && open.size > 0) this.#besideItself.set(call, this.at);
+    open.add(attempt);
     if (!this.#work.has(call))
       this.#work.set(call, { starts: 0, failures: 0, live: undefined, kept: undefined });
     this.#decided.set(attempt, decision);
@@ -139,6 +165,9 @@ export class OnceLaw extends Law {
       return this.hold(false, `${execution} of an unknown call`);
     this.hold(work.live === undefined, `${execution} started while ${work.live} runs for the same call`);
     this.hold(work.kept === undefined, `${execution} started while the answer of ${work.kept} is kept`);
+    const besideSince = this.#besideItself.get(call) ?? Number.POSITIVE_INFINITY;
+    if (this.at - besideSince >= this.options.lateMergeHoldMs) equals.unseen += 1;
+    this.#besideItself.delete(call);
     work.starts += 1;
     work.live = execution;
     equals.starts += 1;

@@ -8,6 +8,7 @@ const LAWS = 'tests/laws/laws.test.js';
 const MODEL = 'tests/laws/model.test.js';
 const ROOMS = 'tests/scenarios/room.test.js';
 const SHARES = 'tests/scenarios/shares.test.js';
+const TIERS = 'src/core/control/tiers.test.js';
 /** Short enough to be run with every fault. */
 const BRIEFLY = { HOLDFAST_SEED: '1' };
 const AGREES = 'the control says what the reference model says';
@@ -60,6 +61,14 @@ const FAULTS: readonly Fault[] = [
     is: '(this.#lastTurns.get(tenant) ?? 0)',
     tests: SHARES,
     fails: 'a tenant that waits alone has all of the service',
+  },
+  {
+    about: 'whoever was hopeless at one pace is for good',
+    file: 'tiers',
+    was: 'this.#hopeAgain();',
+    is: '',
+    tests: TIERS,
+    fails: 'whoever could not make its give-up at a slow pace is late again',
   },
   {
     about: 'what waited before its tenant was known stays with the unknown',

@@ -124,6 +124,18 @@ test('whoever turns out to be of another tenant keeps its place', () => {
   );
 });
 
+test('whoever could not make its give-up at a slow pace is late again, and not last, at a faster one', () => {
+  const tiers = new Tiers<string>();
+  for (let at = 0; at < 10; at += 1) tiers.set(`late${at}`, dues(50, { late: true, giveUpAt: 100 + at }));
+  const tierAt = (paceMs: number): (string | undefined)[] => {
+    const prospect = { ...PROSPECT, paceMs };
+    tiers.next(0, prospect);
+    return Array.from({ length: 10 }, (_, at) => tiers.tierOf(`late${at}`, 0, prospect));
+  };
+  equal(tierAt(50).filter((tier) => tier === 'hopeless').length > 5, true);
+  equal(tierAt(1).includes('hopeless'), false);
+});
+
 /** The most of these deadlines that can be met one after another: Moore and Hodgson's rule for equal work. */
 function most(deadlines: readonly number[], { paceMs, serviceMs }: Prospect): number {
   let count = 0;

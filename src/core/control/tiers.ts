@@ -130,7 +130,20 @@ export class Tiers<T> {
     if (isSamePace(seenMs, paceMs)) return paceMs;
     this.#onTime.paceMs = seenMs;
     this.#late.paceMs = seenMs;
+    if (seenMs < paceMs) this.#hopeAgain();
     return seenMs;
+  }
+
+  /** At a faster pace some that could not make it may: counts them as late until that is known. */
+  #hopeAgain(): void {
+    const single: T[] = [];
+    for (let item = this.#hopeless.peek(); item !== undefined; item = this.#hopeless.peek()) {
+      const { giveUpAt = 0, deadlineAt = 0 } = this.#dues.get(item) ?? {};
+      this.#hopeless.delete(item);
+      if (giveUpAt > deadlineAt) this.#late.set(item, giveUpAt);
+      else single.push(item);
+    }
+    for (const item of single) this.#hopeless.set(item, this.#dues.get(item)?.giveUpAt ?? 0);
   }
 
   /**
