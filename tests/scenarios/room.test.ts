@@ -94,3 +94,15 @@ test('executions that end at once do not hide that the gauges lack others', () =
   }
   deepEqual(warnings(s), ['engine_gauges_wrong']);
 });
+
+test('what was just sent need not show in the gauges yet', () => {
+  const s = start({ room: 'engine' });
+  for (let round = 1; round <= 14; round += 1) {
+    calls(s, 20 * round, 20);
+    s.send({ kind: 'gauges', engine: ENGINE, load: { running: 20 * Math.max(0, round - 2), waiting: 0 } });
+    s.pass(LOOK_MS);
+  }
+  equal(s.all('start').length, 14 * 20);
+  deepEqual(warnings(s), []);
+  equal(trust(s), 'trusted');
+});
