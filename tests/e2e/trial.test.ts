@@ -39,6 +39,33 @@ test('stdout is the same bytes under the same flags, and talk goes to stderr', a
   });
 });
 
+test('a plan with several kinds of clients is told by kind as well, in the table, in JSON and in a comparison', async () => {
+  await withPlan(async (plan) => {
+    const kinds =
+      'clients:\n  - { name: hold, class: interactive }\n  - { name: late, class: batch, weight: 2 }\n';
+    await writeFile(plan, `${PLAN}${kinds}`);
+    const args = ['--scenario', 'coalesce', '--plan', plan, '--seeds', '1'];
+    const { code, stdout, stderr } = await trial(...args);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^client hold: calls +\d+$/m);
+    assert.match(stdout, /^client late: delivered by the deadline, % +[\d.]+$/m);
+    const { runs } = JSON.parse((await trial(...args, '--json')).stdout) as {
+      runs: { total: { calls: number }; clients: { stage: string; calls: number }[] }[];
+    };
+    const [run] = runs;
+    assert.deepEqual(
+      run?.clients.map(({ stage }) => stage),
+      ['client hold', 'client late'],
+    );
+    assert.equal(
+      run.clients.reduce((sum, { calls }) => sum + calls, 0),
+      run.total.calls,
+    );
+    const compared = await trial(...args, '--compare', 'deadline');
+    assert.match(compared.stdout, /^client hold delivered by the horizon, % +[\d.]+/m);
+  });
+});
+
 test('a record holds every call, attempt and execution, and the series', async () => {
   await withPlan(async (plan, directory) => {
     const { code, stderr } = await trial(

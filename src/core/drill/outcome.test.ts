@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { amplification, outcomes, quantile, totalOutcome } from './outcome.js';
+import { amplification, outcomes, outcomesByClient, quantile, totalOutcome } from './outcome.js';
 import { type Plan, type PlannedCall, PUBLISHED_CLIENT, PUBLISHED_PLAN } from './plan.js';
 import type { AttemptRecord, CallRecord } from './record.js';
 import { backlogRecovery, onTimeRecovery } from './recovery.js';
@@ -50,6 +50,23 @@ function attempt(index: number, ordinal: number, ending: AttemptRecord['ending']
     status: undefined,
   };
 }
+
+test('calls are told apart by their kind of client, those of equal names together', () => {
+  const kind = (name: string): PlannedCall['client'] => ({ ...PUBLISHED_CLIENT, name });
+  const clients = [kind('patient'), kind('hasty'), { ...kind('patient'), tenant: 'other' }];
+  const planned = [0, 1, 2, 0].map((at, index) =>
+    Object.assign(call(index, 0), { client: clients[at] ?? kind('none') }),
+  );
+  const calls = [ended(0, 0, 10, true), ended(1, 0, 200, true), ended(2, 0, 10, true)];
+  const parts = { plan: { ...PLAN, clients }, planned, calls, attempts: [attempt(1, 0, 'delivered')] };
+  assert.deepEqual(
+    outcomesByClient(parts).map((one) => [one.stage, one.calls, one.deliveredByDeadline, one.attempts]),
+    [
+      ['patient', 3, 2, 0],
+      ['hasty', 1, 0, 1],
+    ],
+  );
+});
 
 test('every planned call of a stage is in its denominator, whatever became of it', () => {
   const [one, two] = outcomes({

@@ -70,7 +70,7 @@ export interface RunSummary {
   readonly stages: readonly StageOutcome[];
   /** All stages in one. */
   readonly total: StageOutcome;
-  /** By kind of client, where the plan has several. */
+  /** By kind of client (`client NAME`), where the plan has several. */
   readonly clients?: readonly StageOutcome[];
   /** Seconds after the overload, by both definitions; null: not before the last stage ended. */
   readonly recovery: { readonly backlogSeconds: number | null; readonly onTimeSeconds: number | null };
@@ -86,13 +86,18 @@ export function summaryOf(scenario: string, run: TrialRecord): RunSummary {
     seed: run.seed,
     stages: outcomes(run),
     total: totalOutcome(run),
-    ...(run.plan.clients.length > 1 ? { clients: outcomesByClient(run) } : {}),
+    ...(run.plan.clients.length > 1 ? { clients: outcomesByClient(run).map(named) } : {}),
     recovery: {
       backlogSeconds: orNull(backlogRecovery(backlogOf(run), overload)),
       onTimeSeconds: orNull(onTimeRecovery(run.calls, overload, deadline)),
     },
     figures: hasPublishedStages(run.plan) ? figuresOf(run) : {},
   };
+}
+
+/** A kind of client may be called as a stage is. */
+function named(outcome: StageOutcome): StageOutcome {
+  return { ...outcome, stage: `client ${outcome.stage}` };
 }
 
 function hasPublishedStages({ stages }: Plan): boolean {

@@ -109,7 +109,13 @@ const ANSWER = json({ id: 'cmpl-1', choices: [{ text: 'x' }] });
 
 test('the attempts of a call are the same bytes but for the count; another call has another prompt and key', async () => {
   await inScene(ANSWER, async ({ engine, target, late }) => {
-    const kind = { counts: true, announces: true, deadlineSeconds: 30, userAgent: 'OpenAI/JS 7.59.0' };
+    const kind = {
+      counts: true,
+      announces: true,
+      deadlineSeconds: 30,
+      userAgent: 'OpenAI/JS 7.59.0',
+      class: 'batch',
+    };
     for (const [of, ordinal] of [
       [call(kind), 0],
       [call(kind), 1],
@@ -126,6 +132,7 @@ test('the attempts of a call are the same bytes but for the count; another call 
     assert.equal(headers['user-agent'], 'OpenAI/JS 7.59.0');
     assert.equal(headers.authorization, 'Bearer secret-of-tenant');
     assert.equal(headers['x-stainless-timeout'], '30');
+    assert.equal(headers['x-holdfast-class'], 'batch');
     assert.deepEqual(
       [one, again].map(({ request }) => request.headers['x-stainless-retry-count']),
       ['0', '1'],
