@@ -2,12 +2,12 @@
 
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { EngineLoad } from '../../src/core/control/engine-load.js';
 import type { AttemptFacts } from '../../src/core/control/event.js';
 import type { ControlSettings } from '../../src/core/control/options.js';
 import { forEachSeed } from '../support/seeds.js';
 import { control } from '../support/subject.js';
 import { REQUESTS_OWN } from './failures.js';
+import { honest, wild } from './gauge-readings.js';
 import { Names } from './interleaving.js';
 import { Laws } from './laws.js';
 import { type Moment, Witness } from './moment.js';
@@ -50,26 +50,6 @@ function play(options: WorkloadOptions, seen: (moment: Moment) => void): Ran {
   total.executions += ran.executions;
   return ran;
 }
-
-const honest: GaugeReading = { everyMs: 500, lateMs: 50, shown: (truth) => truth };
-/** True, gone, still, of somebody else, or nothing but chance, a while each. */
-const wild: GaugeReading = {
-  everyMs: 700,
-  lateMs: 600,
-  shown: ({ running, waiting }, atMs, random) => {
-    const any = (): EngineLoad => ({ running: random.integer(0, 20), waiting: random.integer(0, 20) });
-    const ways = [
-      (): EngineLoad => ({ running, waiting }),
-      (): undefined => undefined,
-      (): EngineLoad => ({ running: 5, waiting: 0 }),
-      (): EngineLoad => ({ running: running + 30, waiting: waiting + 30 }),
-      (): EngineLoad => ({ running, waiting: 0 }),
-      any,
-      (): EngineLoad | undefined => (random.uniform() < 0.5 ? any() : undefined),
-    ];
-    return ways[Math.floor(atMs / 7_000) % ways.length]?.();
-  },
-};
 
 const SETTINGS: readonly (readonly [string, ControlSettings, GaugeReading?])[] = [
   ['as it comes', { learnGrace: false }],

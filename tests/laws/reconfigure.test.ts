@@ -10,11 +10,13 @@ import {
   controlOptions,
   FIXED_SETTINGS,
   ownOptions,
+  type RoomPolicy,
   takeOver,
 } from '../../src/core/control/options.js';
 import type { Verdict } from '../../src/core/control/verdict.js';
 import { forEachSeed, runs } from '../support/seeds.js';
 import { control } from '../support/subject.js';
+import { wild } from './gauge-readings.js';
 import { settings as anySettings, steps, World } from './interleaving.js';
 import { Laws } from './laws.js';
 import { Witness } from './moment.js';
@@ -28,7 +30,8 @@ function drawn(random: Random): Settings {
   const pick = <T>(...all: readonly T[]): T => all[random.integer(0, all.length - 1)] as T;
   return {
     learnGrace: false,
-    room: pick<'off' | number>(1, 4, 8, 16, 'off'),
+    room: pick<RoomPolicy>(1, 4, 8, 16, 'off', 'engine', 'auto'),
+    roomTarget: pick(1, 4),
     grace: pick<'now' | 'never' | number>('now', 'never', 500, 10_000, 60_000),
     graceAfterFirstByteMs: pick(0, 1_000, 5_000),
     lateMergeMs: pick(200, 1_000),
@@ -75,6 +78,7 @@ function day(seed: number): WorkloadOptions {
       { forMs: 60_000, rate: 2 },
     ],
     engine: { places: 8, serviceMs: 2_000, spread: 0.6, failures: 0.05, crashes: [45_000], answerBytes: 400 },
+    gauges: wild,
   };
 }
 
