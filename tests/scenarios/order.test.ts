@@ -95,6 +95,34 @@ ownScene(
   },
 );
 
+ownScene('what waits behind an equal call stays behind it when more is expected of that one', (start) => {
+  const s = start({ room: 1, capacity: 1 });
+  const come = (attempt: string, explicitDeadlineMs = DEADLINE_MS, retryCount?: number): void => {
+    const fingerprint = attempt.split('.')[0] as string;
+    s.arrive(attempt, {
+      explicitDeadlineMs,
+      fingerprint,
+      ...(retryCount === undefined ? {} : { retryCount }),
+    });
+  };
+  for (const name of ['running', 'late', 'other']) come(`${name}.0`);
+  s.pass(DEADLINE_MS);
+  s.leave('late.0', 'other.0');
+  s.pass(100);
+  for (const name of ['late', 'other']) come(`${name}.1`);
+  s.pass(900);
+  come('late.beside', 4 * DEADLINE_MS);
+  for (const name of ['one', 'two']) come(`${name}.2`, DEADLINE_MS, 2);
+  s.pass(2 * SECOND);
+  s.finish('running.0');
+  for (let at = 0; at < 4; at += 1) s.finish(s.all('start').at(-1)?.attempt ?? '');
+  const order = s.all('start').map(({ attempt }) => attempt);
+  deepEqual(
+    order.filter((attempt) => attempt.startsWith('late.')),
+    ['late.0', 'late.beside'],
+  );
+});
+
 ownScene('nobody is put off past the longest wait in line, however long its client would go on', (start) => {
   const s = start({ ...ONE_AT_A_TIME, bounds: { lineWaitMs: 12 * SECOND } });
   const waiting = new Map<string, { ordinal: number; until: number }>();

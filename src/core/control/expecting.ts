@@ -54,15 +54,31 @@ function waitedOut(state: State, { facts, at }: NonNullable<Call['departed']>, a
 
 /** What is expected of clients has changed: looks at everything in line anew. */
 function reviseLine(state: State): void {
-  for (const entry of state.line) look(state, entry);
+  revise(
+    state,
+    [...state.line].map(({ call }) => call),
+  );
 }
 
+/** The same for some calls, and for those that wait behind an equal one of them. */
 function revise(state: State, calls: readonly Call[]): void {
-  for (const { entry } of calls) if (entry !== undefined) look(state, entry);
+  const scopes = new Set<string>();
+  for (const call of calls) {
+    if (call.entry === undefined) continue;
+    estimate(state, call);
+    scopes.add(call.scope);
+    renew(state, call.entry);
+  }
+  for (const scope of scopes) {
+    for (const call of state.register.scope(scope)) {
+      if (!call.beside || call.entry === undefined) continue;
+      waitBehindEqual(state, call);
+      renew(state, call.entry);
+    }
+  }
 }
 
-function look(state: State, entry: Entry): void {
-  estimate(state, entry.call);
+function renew(state: State, entry: Entry): void {
   state.line.review(entry);
   state.plan(entry.call);
 }
@@ -82,12 +98,12 @@ export function waitBehindEqual(state: State, call: Call): void {
 
 function estimate(state: State, call: Call): void {
   const { patience, returns } = state;
-  const { deadlineMs, basis } = patience.expected(call.last);
-  call.deadlineAt = call.createdAt + deadlineMs;
-  call.basis = basis;
   const attempt = attemptOf(call);
   const works = call.state === 'running' || call.state === 'answered';
   const attempts = works ? returns.expected(call.last, attempt) : returns.stake(call, call.last, attempt);
+  const { deadlineMs, basis } = patience.expected(call.last, attempts);
+  call.deadlineAt = call.createdAt + deadlineMs;
+  call.basis = basis;
   call.mayGoOn = returns.mayGoOn(call.last, attempts);
   call.lastEndsAt = patience.lastEndsAt(call.last, { attempt, attempts, arrivedAt: call.askedAt });
 }

@@ -82,6 +82,17 @@ test('clients that outlast the assumed minute raise it, a little beyond what the
   ok(deadlineMs > 60_000 && deadlineMs <= 70_000);
 });
 
+test('of whom nothing is known, one that is not expected to ask again is assumed to wait two minutes, not one', () => {
+  const some = patience();
+  deepEqual(some.expected(FACTS, 1), { deadlineMs: 120_000, basis: 'assumed' });
+  deepEqual(some.expected(FACTS, 2), { deadlineMs: 60_000, basis: 'assumed' });
+  equal(some.lastEndsAt(FACTS, { attempt: 1, attempts: 1, arrivedAt: 0 }), 120_000);
+  equal(some.expected({ ...FACTS, announcedDeadlineMs: 30_000 }, 1).deadlineMs, 30_000);
+  for (let at = 0; at < 3; at += 1) some.left(FACTS, 40_000);
+  deepEqual(some.expected(FACTS, 1), { deadlineMs: 40_000, basis: 'learned' });
+  equal(new Patience(controlOptions({ learnDeadlines: false })).expected(FACTS, 1).deadlineMs, 60_000);
+});
+
 test('the last attempt ends after those that are left, attempts and pauses that came before taken off', () => {
   const some = patience();
   const python = { ...FACTS, userAgent: 'OpenAI/Python 2', announcedDeadlineMs: 100_000 };
@@ -89,7 +100,7 @@ test('the last attempt ends after those that are left, attempts and pauses that 
   equal(some.lastEndsAt(python, { attempt: 2, attempts: 3, arrivedAt: 0 }), 200_750);
   equal(some.lastEndsAt(python, { attempt: 3, attempts: 3, arrivedAt: 0 }), 100_000);
   equal(some.lastEndsAt(python, { attempt: 9, attempts: 3, arrivedAt: 0 }), 100_000);
-  equal(some.lastEndsAt(FACTS, { attempt: 1, attempts: 1, arrivedAt: 7 }), 60_007);
+  equal(some.lastEndsAt(FACTS, { attempt: 2, attempts: 2, arrivedAt: 7 }), 60_007);
 });
 
 test('whoever was served counts for as long as it waited, and no longer', () => {

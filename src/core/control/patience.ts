@@ -26,6 +26,8 @@ const REVIEW_EVERY = 16;
 /** Clients that outlast an assumed deadline before it is raised, and by how much beyond what they have shown. */
 const ENOUGH_OUTLASTING = 3;
 const OUTLASTING_MARGIN = 1.1;
+/** How many times as long one is assumed to wait that will not ask again: let go too early it is lost. */
+const ONLY_CHANCE = 2;
 /** A learned deadline that moves by less is the same one. */
 const SAME = 0.02;
 
@@ -49,13 +51,16 @@ export class Patience {
     this.#waits = new RecentMap(options.bounds.learnedKeys);
   }
 
-  /** A deadline in so many words is believed; else the shortest of what is announced and what was learned. */
-  expected(facts: AttemptFacts): Expected {
-    const { leastDeadlineMs } = this.#options;
+  /**
+   * A deadline in so many words is believed; else the shortest of what is announced and what was learned. `attempts`: as
+   * many as its client is expected to make for the call.
+   */
+  expected(facts: AttemptFacts, attempts = Number.POSITIVE_INFINITY): Expected {
+    const { leastDeadlineMs, learnDeadlines } = this.#options;
     if (facts.explicitDeadlineMs !== undefined) {
       return { deadlineMs: Math.max(leastDeadlineMs, facts.explicitDeadlineMs), basis: 'explicit' };
     }
-    const waits = this.#options.learnDeadlines ? this.#waits.get(waitsKey(facts)) : undefined;
+    const waits = learnDeadlines ? this.#waits.get(waitsKey(facts)) : undefined;
     const learned = waits?.learnedMs;
     const announced = statedMs(facts);
     if (learned !== undefined && learned <= (announced ?? Number.POSITIVE_INFINITY)) {
@@ -64,7 +69,7 @@ export class Patience {
     if (announced !== undefined) {
       return { deadlineMs: Math.max(leastDeadlineMs, announced), basis: 'announced' };
     }
-    const assumed = assumedMs(facts, this.#options);
+    const assumed = assumedMs(facts, this.#options) * (attempts === 1 && learnDeadlines ? ONLY_CHANCE : 1);
     return { deadlineMs: Math.max(assumed, waits?.outlastedMs ?? 0), basis: 'assumed' };
   }
 
@@ -79,7 +84,8 @@ export class Patience {
   ): number {
     const left = Math.max(1, attempts - attempt + 1);
     const gaps = attempts > 1 ? (left - 1) / (attempts - 1) : 0;
-    const wait = left * this.expected(facts).deadlineMs + gaps * mannersOf(facts.userAgent).backoffMs;
+    const wait =
+      left * this.expected(facts, attempts).deadlineMs + gaps * mannersOf(facts.userAgent).backoffMs;
     return arrivedAt + Math.min(wait, LONGEST_GIVE_UP_MS);
   }
 
