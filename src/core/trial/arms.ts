@@ -52,6 +52,8 @@ const WRONG_FROM_MS = 60_000;
 const STREAMING: Partial<ClientKind> = { stream: true, timer: 'first-byte' };
 /** A program whose family is known to ask four times, as the published client does. */
 const FOUR_ATTEMPTS = 'OpenAI/2.0 (.NET 8.0)';
+/** Clients as a common SDK makes them: no key, and its deadline in a header. */
+const ANNOUNCING: Partial<ClientKind> = { key: false, announces: true, userAgent: FOUR_ATTEMPTS };
 const MIXED_DEADLINES: Arm['clients'] = [60, 120, 300].map((deadlineSeconds) => ({
   name: `waits ${deadlineSeconds} s`,
   deadlineSeconds,
@@ -115,7 +117,7 @@ export const ARMS: readonly Arm[] = [
     control: { ...COALESCE, grace: 10_000, graceAfterFirstByteMs: 10_000 },
   }),
   arm('coalesce+streams', 'attached; clients stream, and wait for their first byte', {
-    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS, ...STREAMING },
+    client: { ...ANNOUNCING, ...STREAMING },
     control: COALESCE,
   }),
   arm('coalesce+budget', 'attached first, the rest on the budget', {
@@ -138,7 +140,7 @@ export const ARMS: readonly Arm[] = [
     'deadline',
     'the line: 80 executions at the engine, whoever can be on time first; deadlines are announced',
     {
-      client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+      client: ANNOUNCING,
       control: { room: LINE_ROOM },
     },
   ),
@@ -151,14 +153,14 @@ export const ARMS: readonly Arm[] = [
     control: { room: LINE_ROOM },
   }),
   arm('deadline+streams', 'the line; clients stream, and wait for their first byte', {
-    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS, ...STREAMING },
+    client: { ...ANNOUNCING, ...STREAMING },
     control: { room: LINE_ROOM },
   }),
   arm(
     'deadline+first-token',
     'the same; the engine has few streams without a first byte, not 80 executions',
     {
-      client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS, ...STREAMING },
+      client: { ...ANNOUNCING, ...STREAMING },
       control: { room: 'first-token' },
     },
   ),
@@ -166,40 +168,40 @@ export const ARMS: readonly Arm[] = [
     'deadline+engine',
     'the line; as many executions as keep a few waiting in the engine by its own gauges',
     {
-      client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+      client: ANNOUNCING,
       control: { room: 'engine' },
       gauges: GAUGES,
     },
   ),
   ...(['frozen', 'absent', 'low', 'high'] as const).map((as) =>
     arm(`deadline+engine gauges=${as}`, `the same; from the second minute on its gauges are ${as}`, {
-      client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+      client: ANNOUNCING,
       control: { room: 'engine' },
       gauges: { ...GAUGES, wrong: { as, atMs: WRONG_FROM_MS } },
     }),
   ),
   arm('deadline+mixed', 'the line; clients that wait 60, 120 and 300 s in equal parts, and say so', {
-    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+    client: ANNOUNCING,
     clients: MIXED_DEADLINES,
     control: { room: LINE_ROOM },
   }),
   arm('oldest-first+mixed', 'the same clients, whoever came first goes first', {
-    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+    client: ANNOUNCING,
     clients: MIXED_DEADLINES,
     control: { room: LINE_ROOM, order: 'oldest-first' },
   }),
   arm('deadline+tenants', 'the line; three tenants, of whom one asks ten times as often as each other', {
-    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+    client: ANNOUNCING,
     clients: LOUD_TENANT,
     control: { room: LINE_ROOM },
   }),
   arm('oldest-first+tenants', 'the same tenants, whoever came first goes first', {
-    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+    client: ANNOUNCING,
     clients: LOUD_TENANT,
     control: { room: LINE_ROOM, order: 'oldest-first' },
   }),
   arm('deadline+classes', 'the line; three calls of five are of the class interactive, the others batch', {
-    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+    client: ANNOUNCING,
     clients: [
       { name: 'interactive', class: 'interactive', weight: 3 },
       { name: 'batch', class: 'batch', weight: 2 },
@@ -207,7 +209,7 @@ export const ARMS: readonly Arm[] = [
     control: { room: LINE_ROOM, maxClass: 'interactive' },
   }),
   arm('oldest-first', 'the same line, whoever came first goes first', {
-    client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+    client: ANNOUNCING,
     control: { room: LINE_ROOM, order: 'oldest-first' },
   }),
   ...(
@@ -222,7 +224,7 @@ export const ARMS: readonly Arm[] = [
     ] as const
   ).map(([name, about, weights]) =>
     arm(name, about, {
-      client: { key: false, announces: true, userAgent: FOUR_ATTEMPTS },
+      client: ANNOUNCING,
       control: { room: LINE_ROOM, shares: 'tenant' },
       ...weighed(weights),
     }),
